@@ -369,13 +369,4 @@ Result<Planned> complete(const Attempt& attempt, std::shared_ptr<PlanningRecord>
   return result;
 }
 
-Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const Search& search) {
-  Attempt attempt{graph, options, search};
-  STOWAGE_TRY(std::shared_ptr<PlanningRecord> record, prepare(attempt));
-  if (options.time_limit) attempt.deadline = Clock::now() + *options.time_limit;
-  return complete(attempt, std::move(record));
-}
-
-Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) { return plan_with(graph, options, {}); }
-
 }  // namespace stowage
