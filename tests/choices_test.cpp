@@ -117,6 +117,28 @@ TEST_F(CopiedInputs, NoCapacityThatSufficesIsCalledTooSmall) {
   EXPECT_EQ(planned(graph_, {.capacity = Bytes(56)}).status, SolveStatus::infeasible);
 }
 
+/// The op needs `x` next to a copy of the constant `v`. Its pair with `v` does not let it overwrite that copy, so x,
+/// the copy and y take 16 bytes each.
+TEST(Choices, TheCopyOfAConstantIsNeededBesideTheOutputThatHasAPairWithIt) {
+  const Graph graph = graph_of(
+      R"({"name":"x","size":16,"flags":["input"]},{"name":"v","size":16,"flags":["constant"]},{"name":"y","size":16})",
+      R"({"name":"F","kind":"X","inputs":[0,1],"outputs":[2],"in_place":[[0,1]],"contiguous_inputs":"padded"})");
+  const Planned result = planned(graph);
+  EXPECT_EQ(result.plan->peak(), Bytes(48));
+  EXPECT_EQ(result.status, SolveStatus::optimal);
+  EXPECT_EQ(planned(graph, {.capacity = Bytes(40)}).status, SolveStatus::infeasible);
+}
+
+/// An output cannot overwrite an input that is smaller, whatever its pairs say.
+TEST(Choices, AMemberIsNeededBesideALargerOutputThatHasAPairWithIt) {
+  const Graph graph = graph_of(
+      R"({"name":"x","size":16,"flags":["input"]},{"name":"z","size":16,"flags":["input"]},{"name":"y","size":24})",
+      R"({"name":"F","kind":"X","inputs":[0,1],"outputs":[2],"in_place":[[0,1]],"contiguous_inputs":"padded"})");
+  const Planned result = planned(graph);
+  EXPECT_EQ(result.plan->peak(), Bytes(56));
+  EXPECT_EQ(result.status, SolveStatus::optimal);
+}
+
 /// `x` has 64 bytes and is needed from the start; op G reads the last 8 of them next to the 8 of `b`, and writes `y`
 /// with 56. In one place the three take 64 + 8 + 56 bytes. With a copy, `x` is free when G writes: then the most is
 /// needed when the copy is made, 64 + 8 + 8 bytes.
