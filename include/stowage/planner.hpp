@@ -33,7 +33,7 @@ struct PlanOptions {
   bool keep_inputs = false;  ///< Inputs live to the end of the run.
   /// Also copy members of contiguous groups that could lie where their op needs them, if the plan
   /// is smaller for it: the op does not need their own memory then. Not with `previous`, which says
-  /// what is copied, nor if groups of batches are to start alike.
+  /// what is copied, with regions of limited size, nor if groups of batches are to start alike.
   bool extra_copies = true;
   bool no_reuse = false;  ///< Tensors never share bytes.
   /// The same for tensors with these names, and for the outputs and workspaces of ops with these

@@ -116,7 +116,11 @@ Result<Planned> CopyChoice::run() {
 }
 
 /// A previous plan says what is copied. Where the groups of batches are to start alike, a copied group could not.
+/// Regions of limited size are left alone: the copies of a group may need a region that is larger than verify allows.
 bool CopyChoice::arises(const Graph& graph, const PlanOptions& options, const Search& search) {
+  const bool limited = options.region_limit || std::any_of(graph.memories().begin(), graph.memories().end(),
+                                                           [](const Memory& memory) { return memory.max_size; });
+  if (limited) return false;
   if (options.previous) return true;
   const std::vector<Group>& groups = graph.relations().groups;
   const bool wanted = options.extra_copies && !options.no_reuse && !search && options.batch_start == BatchStart::free;
