@@ -96,9 +96,142 @@ TEST_F(CopiedInputs, NoBoundIsAboveThePlanThatCopiesBoth) {
   EXPECT_LE(planned(graph_).lower_bound, Bytes(64));
 }
 
+TEST_F(CopiedInputs, BothAreCopiedUnlessExtraCopiesAreForbidden) {
+  const Planned both = planned(graph_);
+  EXPECT_EQ(both.plan->peak(), Bytes(64));
+  EXPECT_EQ(both.plan->copies.size(), 2U);
+  const Planned one = planned(graph_, {.extra_copies = false});
+  EXPECT_EQ(one.plan->peak(), Bytes(72));
+  EXPECT_EQ(one.plan->copies.size(), 1U);
+}
+
+TEST_F(CopiedInputs, ThePlanThatCopiesBothFitsACapacityThatTheUsualOneExceeds) {
+  EXPECT_EQ(planned(graph_, {.extra_copies = false, .capacity = Bytes(64)}).has_answer(), false);
+  const Planned limited = planned(graph_, {.capacity = Bytes(64)});
+  EXPECT_TRUE(limited.has_answer());
+  EXPECT_EQ(limited.plan->peak(), Bytes(64));
+}
+
 TEST_F(CopiedInputs, NoCapacityThatSufficesIsCalledTooSmall) {
   EXPECT_NE(planned(graph_, {.capacity = Bytes(64)}).status, SolveStatus::infeasible);
   EXPECT_EQ(planned(graph_, {.capacity = Bytes(56)}).status, SolveStatus::infeasible);
+}
+
+/// The op needs `x` next to a copy of the constant `v`. Its pair with `v` does not let it overwrite that copy, so x,
+/// the copy and y take 16 bytes each.
+TEST(Choices, TheCopyOfAConstantIsNeededBesideTheOutputThatHasAPairWithIt) {
+  const Graph graph = graph_of(
+      R"({"name":"x","size":16,"flags":["input"]},{"name":"v","size":16,"flags":["constant"]},{"name":"y","size":16})",
+      R"({"name":"F","kind":"X","inputs":[0,1],"outputs":[2],"in_place":[[0,1]],"contiguous_inputs":"padded"})");
+  const Planned result = planned(graph);
+  EXPECT_EQ(result.plan->peak(), Bytes(48));
+  EXPECT_EQ(result.status, SolveStatus::optimal);
+  EXPECT_EQ(planned(graph, {.capacity = Bytes(40)}).status, SolveStatus::infeasible);
+}
+
+/// An output cannot overwrite an input that is smaller, whatever its pairs say.
+TEST(Choices, AMemberIsNeededBesideALargerOutputThatHasAPairWithIt) {
+  const Graph graph = graph_of(
+      R"({"name":"x","size":16,"flags":["input"]},{"name":"z","size":16,"flags":["input"]},{"name":"y","size":24})",
+      R"({"name":"F","kind":"X","inputs":[0,1],"outputs":[2],"in_place":[[0,1]],"contiguous_inputs":"padded"})");
+  const Planned result = planned(graph);
+  EXPECT_EQ(result.plan->peak(), Bytes(56));
+  EXPECT_EQ(result.status, SolveStatus::optimal);
+}
+
+/// `x` has 64 bytes and is needed from the start; op G reads the last 8 of them next to the 8 of `b`, and writes `y`
+/// with 56. In one place the three take 64 + 8 + 56 bytes. With a copy, `x` is free when G writes: then the most is
+/// needed when the copy is made, 64 + 8 + 8 bytes.
+class LongLivedMember : public ::testing::Test {
+ protected:
+  static Graph with(const std::string& more_of_g, const std::string& more_tensors = "",
+                    const std::string& more_ops = "") {
+    return graph_of(
+        R"({"name":"x","size":64,"flags":["input"]},{"name":"part","size":8,"view_of":{"tensor":0,"offset":56}},)"
+        R"({"name":"b","size":8},{"name":"y","size":56,"flags":["output"]})" +
+            more_tensors,
+        R"({"name":"B","kind":"X","inputs":[0],"outputs":[2]},)"
+        R"({"name":"G","kind":"X","inputs":[1,2],"outputs":[3],"contiguous_inputs":"padded")" +
+            more_of_g + "}" + more_ops);
+  }
+};
+
+TEST_F(LongLivedMember, IsCopiedSoThatTheOpMayOverwriteIt) {
+  const Graph graph = with("");
+  const Planned copied = planned(graph);
+  EXPECT_EQ(copied.plan->peak(), Bytes(80));
+  ASSERT_EQ(copied.plan->copies.size(), 1U);
+  EXPECT_EQ(copied.plan->copies.front().tensor, TensorId(1)) << "a copy of b would save nothing";
+  EXPECT_EQ(copied.plan->copies.front().reason, "a copy takes less memory: its own is free while the op runs");
+  EXPECT_THAT(verify(graph, *copied.plan), IsEmpty());
+  const Planned joined = planned(graph, {.extra_copies = false});
+  EXPECT_EQ(joined.plan->peak(), Bytes(128));
+  EXPECT_THAT(joined.plan->copies, IsEmpty());
+}
+
+TEST_F(LongLivedMember, IsNotCopiedIfItIsNeededLater) {
+  const Planned result = planned(with("", R"(,{"name":"z","size":8,"flags":["output"]})",
+                                      R"(,{"name":"Z","kind":"X","inputs":[0],"outputs":[4]})"));
+  EXPECT_EQ(result.plan->peak(), Bytes(128));
+  EXPECT_THAT(result.plan->copies, IsEmpty());
+}
+
+TEST_F(LongLivedMember, IsNotOverwrittenByFillsBecauseTheyComeBeforeCopies) {
+  const Graph graph = with(R"(,"zero_fill":{"outputs":[0]})");
+  const Planned result = planned(graph, {.zero_fill = FillPolicy::separate});
+  EXPECT_EQ(result.plan->peak(), Bytes(128));
+  EXPECT_THAT(verify(graph, *result.plan), IsEmpty());
+}
+
+TEST_F(LongLivedMember, IsOverwrittenByOutputsThatAreNotFilled) {
+  const Graph graph = with(R"(,"workspaces":[{"size":8}],"zero_fill":{"workspaces":[0]})");
+  const Planned result = planned(graph, {.zero_fill = FillPolicy::separate});
+  EXPECT_EQ(result.plan->peak(), Bytes(88));
+  EXPECT_THAT(verify(graph, *result.plan), IsEmpty());
+}
+
+TEST_F(LongLivedMember, IsCopiedAgainByWhoKeepsThePlacesOfThatPlan) {
+  const Graph graph = with("");
+  const Plan before = *planned(graph).plan;
+  const Planned again = planned(graph, {.previous = before, .keep_offsets = true});
+  EXPECT_EQ(again.plan->placements, before.placements);
+  EXPECT_EQ(again.plan->copies, before.copies);
+}
+
+TEST_F(LongLivedMember, OnAnotherStreamIsCopiedToo) {
+  const Graph graph = with(R"(,"stream":1)");
+  const Planned result = planned(graph);
+  EXPECT_EQ(result.plan->peak(), Bytes(80));
+  EXPECT_THAT(verify(graph, *result.plan), IsEmpty());
+}
+
+/// The whole has 32 bytes: `a` with 16, 8 of the 16 of `x`, and a constant with 8. `x` cannot lie in it. Once its part
+/// has been copied, the constant is copied over the rest of it: 16 + 8 + 16 bytes instead of 32 + 16.
+TEST(Choices, CopiesAreMadeOverWhatHasBeenCopied) {
+  const Graph graph = graph_of(
+      R"({"name":"a","size":16,"flags":["input"]},{"name":"x","size":16,"flags":["input"]},)"
+      R"({"name":"part","size":8,"view_of":{"tensor":1,"offset":0}},{"name":"c","size":8,"flags":["constant"]},)"
+      R"({"name":"whole","size":32})",
+      R"({"name":"CONCAT","kind":"X","inputs":[0,2,3],"outputs":[4],"contiguous_inputs":"packed"})");
+  const Planned result = planned(graph);
+  EXPECT_EQ(result.plan->peak(), Bytes(40));
+  EXPECT_THAT(verify(graph, *result.plan), IsEmpty());
+  ASSERT_EQ(result.plan->copies.size(), 2U);
+  EXPECT_EQ(result.plan->copies.front().tensor, TensorId(2));
+  EXPECT_EQ(planned(graph, {.extra_copies = false}).plan->peak(), Bytes(48));
+}
+
+/// A part of a whole keeps only its own bytes alive, so that a copy saves nothing: after the concat 16 of the 72 bytes
+/// are needed, and `y` with 56.
+TEST(Choices, ThePartOfAWholeIsNotCopied) {
+  const Planned result = planned(graph_of(
+      R"({"name":"x","size":64,"flags":["input"]},{"name":"part","size":8,"view_of":{"tensor":0,"offset":56}},)"
+      R"({"name":"b","size":8},{"name":"whole","size":16},{"name":"y","size":56,"flags":["output"]})",
+      R"({"name":"B","kind":"X","inputs":[0],"outputs":[2]},)"
+      R"({"name":"CONCAT","kind":"X","inputs":[1,2],"outputs":[3],"contiguous_inputs":"packed"},)"
+      R"({"name":"Y","kind":"X","inputs":[3],"outputs":[4]})"));
+  EXPECT_EQ(result.plan->peak(), Bytes(72));
+  EXPECT_THAT(result.plan->copies, IsEmpty());
 }
 
 }  // namespace

@@ -321,6 +321,8 @@ void add_solving_options(CLI::App& command, PlanOptions& options) {
 
 void add_planning_options(CLI::App& command, PlanOptions& options) {
   add_switch_option(command, "--in-place", options.in_place, "Let outputs overwrite inputs where an op allows it");
+  add_switch_option(command, "--extra-copies", options.extra_copies,
+                    "Copy members of contiguous groups that need no copy, where that takes less memory");
   command.add_flag("--keep-inputs", options.keep_inputs, "Keep the inputs' bytes to the end of the run");
   command.add_flag("--no-reuse", options.no_reuse, "Reuse no bytes: give every tensor its own");
   command

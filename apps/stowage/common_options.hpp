@@ -59,7 +59,8 @@ void add_batch_start_option(CLI::App& command, BatchStart& value);
 /// --solver, --time-limit, --threads, --seed, --node-budget.
 void add_solving_options(CLI::App& command, PlanOptions& options);
 
-/// What the plan may do, and how the graph's constraints are met: --in-place, --keep-inputs, --no-reuse,
+/// What the plan may do, and how the graph's constraints are met: --in-place, --extra-copies, --keep-inputs,
+/// --no-reuse,
 /// --no-reuse-names, --zero-fill, --base, --padding, --region-limit, --batch-start, --fuse-inputs.
 void add_planning_options(CLI::App& command, PlanOptions& options);
 

@@ -31,7 +31,11 @@ struct PlanProgress {
 struct PlanOptions {
   bool in_place = true;      ///< Use the ops' in-place pairs.
   bool keep_inputs = false;  ///< Inputs live to the end of the run.
-  bool no_reuse = false;     ///< Tensors never share bytes.
+  /// Also copy members of contiguous groups that could lie where their op needs them, if the plan
+  /// is smaller for it: the op does not need their own memory then. Not with `previous`, which says
+  /// what is copied, with regions of limited size, nor if groups of batches are to start alike.
+  bool extra_copies = true;
+  bool no_reuse = false;  ///< Tensors never share bytes.
   /// The same for tensors with these names, and for the outputs and workspaces of ops with these
   /// names.
   std::vector<std::string> no_reuse_names = {};

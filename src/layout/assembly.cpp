@@ -121,7 +121,7 @@ bool Assembly::is_part(ClassId part, ByteRange bytes, ClassId whole) const {
 }
 
 bool Assembly::may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex::Rectangle& b) const {
-  if (!is_class(a.id) || !is_class(b.id)) return false;
+  if (!is_class(a.id) || !is_class(b.id)) return streams_ > 1 && are_apart_in_time(a.id, b.id);
   const ClassId first(a.id);
   const ClassId second(b.id);
   const ByteRange common{std::max(a.bytes.lower, b.bytes.lower), std::min(a.bytes.upper, b.bytes.upper)};
@@ -136,6 +136,25 @@ bool Assembly::may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex
   }
   if (streams_ == 1) return !overlap_except({&a.steps, 1}, {&b.steps, 1}, given->second);
   return !overlap_except(lives_[first].needed(), lives_[second].needed(), given->second);
+}
+
+/// With several streams: whether a class and a copy are never there together.
+bool Assembly::are_apart_in_time(MemberId a, MemberId b) const {
+  if (is_class(a) == is_class(b)) return false;
+  const ClassId id(is_class(a) ? a : b);
+  const Life& life = lives_[id];
+  const std::vector<Interval>& copy = target(is_class(a) ? b : a)->target.lives;
+  const auto all = [&](auto&& follows) {
+    return std::all_of(copy.begin(), copy.end(), [&](const Interval& each) {
+      const std::span<const Step> accesses = input_.accesses[id];
+      return std::all_of(accesses.begin(), accesses.end(), [&](Step access) {
+        return follows(access, each) || !compatible(input_.timeline, access, each.lower);
+      });
+    });
+  };
+  const auto before = [&](Step access, Interval each) { return input_.order.before(access, each.lower); };
+  const auto after = [&](Step access, Interval each) { return input_.order.before(each.upper - Step(1), access); };
+  return (!life.sides.after && all(before)) || (!life.sides.before && all(after));
 }
 
 /// With several streams everything counts as needed at one and the same step.
@@ -413,7 +432,7 @@ void Assembly::build_storage(const Set& set, Assembled& result) const {
     } else if (const std::optional<AlignedTarget>& copy = target(m)) {
       const ByteRange bytes{offset, offset + copy->target.bytes.upper};
       storage.size = std::max(storage.size, bytes.upper);
-      storage.copy_targets.push_back({bytes, copy->target.lives});
+      storage.copy_targets.push_back({bytes, copy->target.lives, copy->target.in_whole});
     }
   }
   result.storages.push_back(std::move(storage));

@@ -148,6 +148,7 @@ class Assembly {
 
   /// Whether `bytes` of `part` are bytes of `whole`, directly or through other parts.
   [[nodiscard]] bool is_part(ClassId part, ByteRange bytes, ClassId whole) const;
+  [[nodiscard]] bool are_apart_in_time(MemberId a, MemberId b) const;
   /// Whether two entries that overlap in bytes and steps are allowed to.
   [[nodiscard]] bool may_meet(const RectangleIndex::Rectangle& a, const RectangleIndex::Rectangle& b) const;
   [[nodiscard]] bool is_class(MemberId member) const { return member < classes_.size(); }

@@ -59,10 +59,10 @@ class LabelledFills {
 };
 
 /// Whether no other op accesses the outputs that `op` wants filled before `op` runs.
-bool is_first_to_touch(const Sharing& sharing, const Accesses& all, const Op& op, std::span<const Interval> spans) {
+bool is_first_to_touch(const Sharing& sharing, const Accesses& all, const Op& op, std::optional<Step> begin) {
   return std::all_of(op.zero_fill.outputs.begin(), op.zero_fill.outputs.end(), [&](std::uint32_t output) {
     const std::span<const Step> accesses = all[sharing.class_of(op.outputs[output])];
-    return spans.empty() || accesses.empty() || accesses.front() == spans.front().lower;
+    return !begin || accesses.empty() || accesses.front() == *begin;
   });
 }
 
@@ -81,7 +81,10 @@ std::vector<char> find_central_fills(const Graph& graph, const AnalysisOptions& 
     const Op& op = graph.ops()[k];
     if (op.zero_fill.empty() || is_in_loop(graph, graph.scope_of(OpId(k)))) continue;
     if (!batch_of(graph, OpId(k)).empty() && !labelled.agree(graph, op)) continue;
-    central[k] = is_first_to_touch(sharing, accesses, op, timeline.spans(OpId(k))) ? 1 : 0;
+    const std::span<const Interval> spans = timeline.spans(OpId(k));
+    const std::optional<Step> begin =
+        spans.empty() ? std::nullopt : std::optional(timeline.with_copies(spans.front()).lower);
+    central[k] = is_first_to_touch(sharing, accesses, op, begin) ? 1 : 0;
   }
   return central;
 }

@@ -57,9 +57,26 @@ std::vector<const Group*> GroupLayout::input_groups_by_runs() const {
   return groups;
 }
 
-std::vector<Interval> GroupLayout::lives_of(OpId op) const {
-  const std::span<const Interval> spans = input_.timeline.spans(op);
-  return {spans.begin(), spans.end()};
+/// Of a member that is to be copied, its place in the order of the op's copies; the others come last.
+std::size_t GroupLayout::number_of(const Group& group, const GroupMember& member) const {
+  const std::span<const CopiedMember> copied = members_of(input_.copied, group.op);
+  const auto found = std::find_if(copied.begin(), copied.end(),
+                                  [&](const CopiedMember& each) { return each.tensor == member.tensor; });
+  return found == copied.end() ? SIZE_MAX : static_cast<std::size_t>(found - copied.begin());
+}
+
+/// When a copy of the member is needed: until the op is over or, in a whole, until that is needed itself.
+std::vector<Interval> GroupLayout::lives_of(const Group& group, const GroupMember& member) const {
+  const std::size_t number = number_of(group, member);
+  std::vector<Interval> lives;
+  for (const Interval& span : input_.timeline.spans(group.op)) {
+    Interval life = span;
+    if (number != SIZE_MAX)
+      life.lower = input_.timeline.with_copies(span).lower + Step(static_cast<std::int64_t>(number));
+    if (group.kind == Contiguity::packed) life.upper = life.lower + Step(1);
+    lives.push_back(life);
+  }
+  return lives;
 }
 
 /// Whether the class is written more than once, because a loop carries it or several bodies write it. Then it may be
@@ -112,7 +129,8 @@ void GroupLayout::lay_split(const Group& group) {
     const ClassPlace part = place(member.tensor);
     const bool together = residence(part.id) == residence(whole.id) && !is_rewritten(group, part.id, whole.id);
     if (together && residence(whole.id) == Residence::external) continue;
-    const char* const why = together ? join_part(group, member) : kOutsideSplit;
+    const CopiedMember* const copied = find_copied(input_.copied, group.op, member.tensor);
+    const char* const why = copied ? copied->reason.c_str() : together ? join_part(group, member) : kOutsideSplit;
     if (!why) continue;
     if (residence(part.id) == Residence::persistent) make_shared(part.id);
     copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
@@ -147,13 +165,14 @@ void GroupLayout::lay_outputs(const Group& group) {
   laid_.push_back({&group, {base.id, 0, base.offset}});
 }
 
-/// Why a member cannot lie in a group at all.
+/// Why a member cannot, or is not to, lie in a group at all.
 const char* GroupLayout::obstacle(const Group& group, const GroupMember& member) const {
   const ClassPlace at = place(member.tensor);
   if (residence(at.id) != Residence::shared) return "it has its own address";
   if (group.kind == Contiguity::padded && !is_aligned(at.offset, padded_alignment(graph_, member.tensor)))
     return "it lies inside another tensor at an offset that breaks the group's alignment";
-  return nullptr;
+  const CopiedMember* const copied = find_copied(input_.copied, group.op, member.tensor);
+  return copied ? copied->reason.c_str() : nullptr;
 }
 
 std::vector<GroupLayout::Vote> GroupLayout::vote(const Group& group) {
@@ -197,7 +216,7 @@ bool GroupLayout::copy_members(const Group& group, const std::vector<const Group
   for (const GroupMember* const member : members) {
     const Bytes offset = where.offset + member->offset;
     const ByteRange bytes{offset, offset + graph_.tensor(member->tensor).size};
-    targets.push_back({{bytes, lives_of(group.op)}, padded_alignment(graph_, member->tensor)});
+    targets.push_back({{bytes, lives_of(group, *member)}, padded_alignment(graph_, member->tensor)});
   }
   if (!assembly_.add_copies(where.set, std::move(targets))) return false;
   for (const GroupMember* const member : members) {
@@ -206,7 +225,8 @@ bool GroupLayout::copy_members(const Group& group, const std::vector<const Group
                           .before = local_op(graph_, group.op),
                           .tensor = member->tensor,
                           .to = {},
-                          .reason = own ? own : kElsewhere},
+                          .reason = own ? own : kElsewhere,
+                          .number = number_of(group, *member)},
                          {base.id, base.set, base.offset + member->offset}});
   }
   return true;
@@ -253,24 +273,33 @@ void GroupLayout::lay_concat(const Group& group) {
       const ClassPlace part = place(member->tensor);
       const bool ours = residence(whole.id) == Residence::shared && !is_rewritten(group, part.id, whole.id);
       const char* const why = ours ? join_part(group, *member) : kElsewhere;
-      if (!why) continue;
-      copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
-                                      .before = local_op(graph_, group.op),
-                                      .tensor = member->tensor,
-                                      .to = ClassPlace{whole.id, whole.offset + member->offset},
-                                      .reason = why});
+      if (why) copy_into_whole(group, *member, why);
     }
   }
   for (const GroupMember& member : group.members) {
     const char* const own = obstacle(group, member);
-    if (!own || lies_there(group, member)) continue;
-    copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
-                                    .before = local_op(graph_, group.op),
-                                    .tensor = member.tensor,
-                                    .to = ClassPlace{whole.id, whole.offset + member.offset},
-                                    .reason = own});
+    if (own && !lies_there(group, member)) copy_into_whole(group, member, own);
   }
   laid_.push_back({&group, {whole.id, 0, whole.offset}});
+}
+
+/// The bytes of the whole are needed from the first copy on. At that step only those that are written need to be free;
+/// later all do.
+void GroupLayout::copy_into_whole(const Group& group, const GroupMember& member, const char* reason) {
+  const ClassPlace whole = place(*group.whole);
+  const Bytes offset = whole.offset + member.offset;
+  const std::size_t number = number_of(group, member);
+  copies_.into_classes.push_back({.scope = graph_.scope_of(group.op),
+                                  .before = local_op(graph_, group.op),
+                                  .tensor = member.tensor,
+                                  .to = ClassPlace{whole.id, offset},
+                                  .reason = reason,
+                                  .number = number});
+  if (number != 0 || residence(whole.id) != Residence::shared) return;
+  const Assembly::PlaceInSet at = assembly_.where(whole.id);
+  const ByteRange bytes{at.offset + offset, at.offset + offset + graph_.tensor(member.tensor).size};
+  if (!assembly_.add_copies(at.set, {{{bytes, lives_of(group, member), true}, Bytes(1)}}))
+    refused_.push_back(members_of(input_.copied, group.op).front());
 }
 
 /// Whether members that lie next to each other already, such as the parts of a split, can be taken as they are.

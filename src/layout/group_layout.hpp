@@ -12,7 +12,8 @@ namespace stowage::layout {
 /// Outputs come first, because they cannot be replaced by copies. Then the inputs are laid out, op by op. Each member
 /// already has an offset in some set, which implies where the group would begin there. The members vote, and the
 /// beginning that gets the most bytes wins. The other members are then joined to it one by one; those that cannot be
-/// joined are copied. So the cheaper side is copied.
+/// joined are copied. So the cheaper side is copied. Members that are to be copied (`StorageInput::copied`) neither
+/// vote nor are joined.
 class GroupLayout {
  public:
   /// All arguments must outlive it. Changes the tenancy of a part of a constant or variable that cannot lie in it.
@@ -30,6 +31,7 @@ class GroupLayout {
   /// The copies that the layout needs. Precondition: `built` is a result of the same assembly.
   [[nodiscard]] Copies take_copies(const std::vector<std::optional<BuiltSet>>& built);
   [[nodiscard]] std::vector<LayoutNote> take_notes() { return std::move(notes_); }
+  [[nodiscard]] CopiedMembers take_refused() { return std::move(refused_); }
 
  private:
   /// A place in a set: `offset` from the lowest byte of a class in it, or from the start of a set without classes.
@@ -75,7 +77,9 @@ class GroupLayout {
   /// The set of an anchor, and the anchor's offset in it.
   [[nodiscard]] Assembly::PlaceInSet resolve(const Anchor& anchor);
   void copy_all(const Group& group);
-  [[nodiscard]] std::vector<Interval> lives_of(OpId op) const;
+  [[nodiscard]] std::size_t number_of(const Group& group, const GroupMember& member) const;
+  [[nodiscard]] std::vector<Interval> lives_of(const Group& group, const GroupMember& member) const;
+  void copy_into_whole(const Group& group, const GroupMember& member, const char* reason);
   [[nodiscard]] const ClassPlace& place(TensorId id) const { return input_.place(id); }
   [[nodiscard]] Residence residence(ClassId id) const { return tenancy_.residences[id]; }
   void make_shared(ClassId id);
@@ -90,6 +94,7 @@ class GroupLayout {
   std::vector<AnchoredCopy> anchored_;
   std::vector<Laid> laid_;
   std::vector<LayoutNote> notes_;
+  CopiedMembers refused_;
 };
 
 }  // namespace stowage::layout

@@ -112,6 +112,7 @@ void PairFinder::consider(OpId id, InPlacePair pair, const OpUses& uses) {
   const Bytes size = input_.graph.tensor(out).size;
   if (to == from.id || size > input_.graph.tensor(in).size || size == Bytes(0)) return;
   if (input_.classes[to].memory != input_.classes[from.id].memory) return;
+  if (find_copied(input_.copied, id, in)) return;  // the op does not read it
   if (!may_begin(uses, out) || !may_end(from.id) || used_otherwise(uses, pair.output, from.id)) return;
   if (reads_shifted(op, uses, from, size)) return;
   for (const Interval& span : input_.timeline.spans(id)) {

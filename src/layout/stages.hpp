@@ -64,6 +64,7 @@ struct Storages {
   bool has_alternatives = false;    ///< See `Layout`.
   std::vector<PlannedCopy> copies;  ///< Of tensors that cannot be in two places that ops need them in.
   std::vector<LayoutNote> notes;
+  CopiedMembers refused;  ///< For which there is no room before the op. Then all else is void.
 };
 /// What `form_storages` depends on, apart from the tenancy.
 struct StorageInput {
@@ -78,10 +79,14 @@ struct StorageInput {
   std::span<const TensorId> fused;
   const std::vector<char>& central_fills;
   const std::vector<PlannedCopy>& copies_so_far;  ///< Those that forming classes needed.
+  const CopiedMembers& copied;                    ///< Those that can be: see `find_copyable`.
 
   [[nodiscard]] const ClassPlace& place(TensorId id) const { return sharing.place(id); }
   [[nodiscard]] bool uses_pairs() const { return options.in_place && !options.no_reuse; }
 };
+/// Those that are members of their op's groups and do not lie in place through aliases; in the same order.
+[[nodiscard]] CopiedMembers find_copyable(const Graph& graph, const Sharing& sharing, const CopiedMembers& wanted);
+
 /// Forms the storages: groups and carried values at their fixed distances, a separate storage for every other class,
 /// and the joins between them.
 [[nodiscard]] Storages form_storages(const StorageInput& input, Tenancy tenancy);

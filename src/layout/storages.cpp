@@ -42,7 +42,8 @@ Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
                   .list = std::move(assembled.storages),
                   .joins = {},
                   .copies = std::move(copies.into_classes),
-                  .notes = groups.take_notes()};
+                  .notes = groups.take_notes(),
+                  .refused = groups.take_refused()};
   for (std::vector<PlannedCopy>* const more : {&around_loops, &copies.into_storages})
     result.copies.insert(result.copies.end(), std::make_move_iterator(more->begin()),
                          std::make_move_iterator(more->end()));

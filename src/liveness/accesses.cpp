@@ -50,7 +50,7 @@ using UnreadInputs = std::map<std::size_t, std::vector<TensorId>>;  // by the st
 /// task op, because overwriting the caller's value is only safe after something that runs. With one stream that is op
 /// 0, and in the run of a batch without op 0 they are needed at the start only.
 bool ends_unread_inputs(const Graph& graph, const Moment& moment) {
-  if (moment.kind == Moment::Kind::start) return false;
+  if (moment.kind == Moment::Kind::start || moment.kind == Moment::Kind::copy) return false;
   return graph.stream_count() == 1 ? moment.op == OpId(0) : !graph.op(moment.op).no_task;
 }
 
@@ -81,11 +81,45 @@ UnreadInputs unread_inputs(const Graph& graph, const Sharing& sharing, const Tim
   return unread;
 }
 
+/// What the moments of a timeline access.
+class Touched {
+ public:
+  Touched(const Graph& graph, const Timeline& timeline, const CopiedMembers& copied)
+      : graph_(graph), timeline_(timeline), copied_(copied) {}
+
+  /// `for_each_touched`, except that an op does not read the inputs that were copied before it. Its fills are made
+  /// before its first copy.
+  template <class F>
+  void for_each(std::size_t k, F&& f) const {
+    const Moment& moment = timeline_.moments[k];
+    if (copied_.empty()) return for_each_touched(graph_, moment, [&](TensorId tensor, bool) { f(tensor); });
+    if (moment.kind == Moment::Kind::copy) {
+      const Op& op = graph_.op(moment.op);
+      f(members_of(copied_, moment.op)[moment.copy].tensor);
+      if (moment.copy == 1 && op.contiguous_inputs == Contiguity::packed) f(op.outputs.front());
+      for (std::size_t o = 0; o < op.zero_fill.outputs.size() && moment.copy == 0; ++o)
+        f(op.outputs[op.zero_fill.outputs[o]]);
+      return;
+    }
+    const bool copied = k > 0 && timeline_.moments[k - 1].kind == Moment::Kind::copy;
+    for_each_touched(graph_, moment, [&](TensorId tensor, bool writes) {
+      if (!copied || writes || !find_copied(copied_, moment.op, tensor)) f(tensor);
+    });
+  }
+
+ private:
+  const Graph& graph_;
+  const Timeline& timeline_;
+  const CopiedMembers& copied_;
+};
+
 }  // namespace
 
-Accesses collect_accesses(const Graph& graph, const Sharing& sharing, const Timeline& timeline) {
+Accesses collect_accesses(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
+                          const CopiedMembers& copied) {
   const Presence present(graph, sharing);
   const UnreadInputs unread = unread_inputs(graph, sharing, timeline);
+  const Touched touched(graph, timeline, copied);
   const auto visit = [&](auto&& f) {
     ByClass<std::size_t> last(sharing.class_count(), timeline.moments.size());
     for (std::size_t k = 0; k < timeline.moments.size(); ++k) {
@@ -95,7 +129,7 @@ Accesses collect_accesses(const Graph& graph, const Sharing& sharing, const Time
         if (last[id] != k && present(id, moment.batch)) f(id.index(), k);
         last[id] = k;
       };
-      for_each_touched(graph, moment, [&](TensorId tensor, bool) { touch(tensor); });
+      touched.for_each(k, touch);
       if (const auto found = unread.find(k); found != unread.end())
         std::for_each(found->second.begin(), found->second.end(), touch);
     }

@@ -100,7 +100,8 @@ class Walk {
     std::uint32_t& last = state.last_on_column[column_of_[k]];
     after(last);
     last = step;
-    if (moment.kind == Moment::Kind::op || moment.kind == Moment::Kind::enter) {
+    const bool begins = moment.kind == Moment::Kind::op || moment.kind == Moment::Kind::enter;
+    if (begins || moment.kind == Moment::Kind::copy) {
       begin(moment, state, after);
       if (moment.kind == Moment::Kind::enter) state.open.push_back({step, {}});
       if (moment.kind == Moment::Kind::op) end(moment.op, step, state);

@@ -134,7 +134,7 @@ Interval span_of(const Timeline& timeline, std::span<const Step> accesses, Sides
   // An output that nobody writes still has an address, which must not be shared.
   const Step lower = sides.before || accesses.empty() ? Step(0) : accesses.front();
   if (sides.after) return {lower, timeline.horizon()};
-  return {lower, accesses.empty() ? Step(1) : accesses.back() + Step(1)};
+  return {lower, accesses.empty() ? timeline.first_op_end() : accesses.back() + Step(1)};
 }
 
 void fit_span(Life& life) {

@@ -19,7 +19,8 @@ struct OpRange {
 
 class TimelineBuilder {
  public:
-  explicit TimelineBuilder(const Graph& graph) : graph_(graph), spans_(graph.ops().size()) {}
+  TimelineBuilder(const Graph& graph, const CopiedMembers& copied)
+      : graph_(graph), copied_(copied), spans_(graph.ops().size()) {}
 
   Timeline run(OpRange batched) {
     result_.branching = graph_.has_bodies() || !graph_.batches().empty();
@@ -36,7 +37,7 @@ class TimelineBuilder {
     return std::move(result_);
   }
 
-  /// A faster `run` for graphs without bodies and batches.
+  /// A faster `run` for graphs without bodies, batches and copied members.
   Timeline run_without_branches() {
     const std::size_t count = graph_.ops().size();
     result_.moments.reserve(count);
@@ -76,6 +77,9 @@ class TimelineBuilder {
   }
 
   void add_op(OpId op, ScopeId scope, std::uint32_t batch, Stretch& stretch) {
+    const bool reads_copies = graph_.op(op).contiguous_inputs != Contiguity::none;
+    const std::size_t copies = reads_copies ? members_of(copied_, op).size() : 0;
+    for (std::uint32_t c = 0; c < copies; ++c) result_.moments.push_back({Moment::Kind::copy, op, scope, batch, c});
     const Step begin = now();
     const std::span<const ScopeId> bodies = graph_.bodies(op);
     result_.moments.push_back({bodies.empty() ? Moment::Kind::op : Moment::Kind::enter, op, scope, batch});
@@ -106,6 +110,7 @@ class TimelineBuilder {
   }
 
   const Graph& graph_;
+  const CopiedMembers& copied_;
   Timeline result_;
   std::vector<std::vector<Interval>> spans_;  ///< By op.
 };
@@ -148,10 +153,10 @@ OpRange batched_ops(const Graph& graph, const Sharing& sharing) {
 
 }  // namespace
 
-Timeline make_timeline(const Graph& graph, const Sharing& sharing) {
+Timeline make_timeline(const Graph& graph, const Sharing& sharing, const CopiedMembers& copied) {
   const bool branching = graph.has_bodies() || !graph.batches().empty();
-  return branching ? TimelineBuilder(graph).run(batched_ops(graph, sharing))
-                   : TimelineBuilder(graph).run_without_branches();
+  TimelineBuilder builder(graph, copied);
+  return branching || !copied.empty() ? builder.run(batched_ops(graph, sharing)) : builder.run_without_branches();
 }
 
 Timeline run_of(const Timeline& timeline, std::uint32_t batch) {

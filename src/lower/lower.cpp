@@ -175,7 +175,7 @@ void ProblemBuilder::add_storage(StorageId id) {
   for (const ClassId each : storage.classes) {
     if (!layout_.positions[each].packing.is_part) naive_ += layout_.footprint(each);  // a part is in its whole
   }
-  for (const CopyTarget& copy : storage.copy_targets) naive_ += copy.bytes.length();
+  for (const CopyTarget& copy : storage.copy_targets) naive_ += copy.in_whole ? Bytes(0) : copy.bytes.length();
 }
 
 bool ProblemBuilder::no_reuse(WorkspaceId ref) const {
@@ -193,6 +193,9 @@ std::vector<Interval> ProblemBuilder::lives_of(WorkspaceId ref) const {
   if (no_reuse(ref)) return {{Step(0), liveness_.timeline.horizon()}};
   const std::span<const Interval> spans = liveness_.timeline.spans(ref.op);
   std::vector<Interval> lives(spans.begin(), spans.end());
+  if (is_filled(ref)) {  // before the op's inputs are copied
+    for (Interval& each : lives) each = liveness_.timeline.with_copies(each);
+  }
   if (!is_filled(ref) || layout_.central_fills[ref.op.index()] == 0 || lives.empty()) return lives;
   if (!liveness_.timeline.branches()) return {{Step(0), lives.back().upper}};
   // Filled at the start, so it is needed from step 0 on, except in parts that exclude the op.
@@ -261,7 +264,8 @@ void ProblemBuilder::order_storage(const Storage& storage, std::span<Step> thres
 }
 
 void ProblemBuilder::order_workspace(WorkspaceId ref, std::span<Step> threshold, std::span<Step> first) const {
-  for (const Interval& span : liveness_.timeline.spans(ref.op)) order_span(span, threshold, first);
+  for (const Interval& span : liveness_.timeline.spans(ref.op))
+    order_span(is_filled(ref) ? liveness_.timeline.with_copies(span) : span, threshold, first);
   const bool session = graph_.op(ref.op).workspaces[ref.index].scope == WorkspaceScope::session;
   const bool central = is_filled(ref) && layout_.central_fills[ref.op.index()] != 0;
   if (no_reuse(ref) || session || central) std::fill(first.begin(), first.end(), Step(0));

@@ -31,6 +31,8 @@ std::vector<Raised> find_raised(const Graph& graph, const Plan& plan, const std:
   return raised;
 }
 
+}  // namespace
+
 bool exceeds_capacity(const std::vector<ArenaNeed>& needs, const Planned& planned) {
   std::vector<Bytes> bounds(planned.graph.memories().size());
   for (const ArenaNeed& need : needs) bounds[need.memory.index()] += need.lower_bound;
@@ -40,6 +42,8 @@ bool exceeds_capacity(const std::vector<ArenaNeed>& needs, const Planned& planne
   }
   return false;
 }
+
+namespace {
 
 bool can_be_checked(const BoundProof& proof) {
   const BoundProof::Argument argument = proof.argument;

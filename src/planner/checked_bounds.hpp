@@ -18,4 +18,7 @@ void raise_to_checked_bounds(const Lowering& lowering, const VerifyOptions& rule
 bool admit_choices(const PlanOptions& options, const VerifyOptions& rules, std::vector<ArenaNeed>& needs,
                    Planned& planned);
 
+/// Whether the bounds of the arenas of some memory are above the capacity that `planned` was made with.
+[[nodiscard]] bool exceeds_capacity(const std::vector<ArenaNeed>& needs, const Planned& planned);
+
 }  // namespace stowage

@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "liveness/interface/races.hpp"
+#include "planner/attempt.hpp"
 #include "planner/checked_bounds.hpp"
-#include "planner/interface/plan_with.hpp"
-#include "planner/interface/record.hpp"
 #include "planner/previous.hpp"
 #include "planner/settle.hpp"
 #include "planner/strategies.hpp"
@@ -40,16 +39,15 @@ auto timed(std::chrono::nanoseconds& spent, Work&& work) {
   return work();
 }
 
-SolveOptions solve_options(const PlanOptions& options) {
-  SolveOptions result{.solver = options.solver,
-                      .deadline = {},
-                      .threads = options.threads,
-                      .seed = options.seed,
-                      .node_budget = options.node_budget,
-                      .reuse = options.reuse.value_or(ReuseKnobs{}),
-                      .stop = options.stop};
-  if (options.time_limit) result.deadline = Clock::now() + *options.time_limit;
-  return result;
+SolveOptions solve_options(const Attempt& attempt) {
+  const PlanOptions& options = attempt.options;
+  return {.solver = options.solver,
+          .deadline = attempt.deadline,
+          .threads = options.threads,
+          .seed = options.seed,
+          .node_budget = options.node_budget,
+          .reuse = options.reuse.value_or(ReuseKnobs{}),
+          .stop = options.stop};
 }
 
 /// The status of a whole is that of its worst part.
@@ -300,24 +298,33 @@ void check_verified(const PlanOptions& options, PlanningRecord& record, Planned&
 }
 
 /// Without a plan nothing is verified. If what is proven of a plan without the capacity does not hold for the graph,
-/// then what is said of the capacity does not either.
-Status doubt(const PlanOptions& options, const Search& search, Planned& planned) {
+/// then what is said of the capacity does not either; and if there was no time to find out, nothing is known.
+Status doubt(const Attempt& attempt, Planned& planned) {
   if (planned.status != SolveStatus::infeasible || planned.graph.needs_addresses_only()) return Done{};
-  PlanOptions unlimited = options;
+  PlanOptions unlimited = attempt.options;
   unlimited.capacity.reset();
   unlimited.capacity_total.reset();
-  STOWAGE_TRY(const Planned other, plan_with(planned.graph, unlimited, search));
-  if (!other.plan || other.record->bounds_lowered) planned.status = SolveStatus::timed_out;
+  const Attempt again{attempt.graph, unlimited, attempt.search, attempt.copied, attempt.deadline};
+  STOWAGE_TRY(std::shared_ptr<PlanningRecord> record, prepare(again));
+  STOWAGE_TRY(const Planned other, complete(again, std::move(record)));
+  const bool refuted = !other.plan || other.record->bounds_lowered;
+  const bool cut = attempt.options.stop.stop_requested() || (attempt.deadline && Clock::now() >= *attempt.deadline);
+  const bool undecided = cut && other.status != SolveStatus::optimal;
+  if (refuted || (undecided && !exceeds_capacity(other.record->needs, planned)))
+    planned.status = SolveStatus::timed_out;
   return Done{};
 }
 
 }  // namespace
 
-Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const Search& search) {
-  Planned result{.graph = graph};
+Result<std::shared_ptr<PlanningRecord>> prepare(const Attempt& attempt) {
+  const Graph& graph = attempt.graph;
+  const PlanOptions& options = attempt.options;
   STOWAGE_TRY_STATUS(check_options(graph, options));
   const auto record = std::make_shared<PlanningRecord>();
-  record->analysis = timed(record->times.liveness, [&] { return analyze(graph, analysis_options(options)); });
+  AnalysisOptions how = analysis_options(options);
+  how.copied = attempt.copied;
+  record->analysis = timed(record->times.liveness, [&] { return analyze(graph, how); });
   const Analysis& analysis = record->analysis;
   if (const std::optional<Race> race =
           find_race(graph, analysis.layout.sharing, analysis.liveness.timeline, analysis.liveness.order))
@@ -325,12 +332,20 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
   record->lowering = timed(record->times.lower, [&] { return lower(graph, analysis, lower_options(options)); });
   record->weights.resize(graph.memories().size());
   if (options.capacity_total) STOWAGE_TRY_STATUS(limit_total(options, record->lowering, record->weights));
+  return record;
+}
+
+Result<Planned> complete(const Attempt& attempt, std::shared_ptr<PlanningRecord> record) {
+  const Graph& graph = attempt.graph;
+  const PlanOptions& options = attempt.options;
+  const Analysis& analysis = record->analysis;
   const Lowering& lowering = record->lowering;
-  const Task task{graph, analysis, lowering, options, search};
-  STOWAGE_TRY(Answers answers, timed(record->times.solve, [&] { return solve_all(task, solve_options(options)); }));
+  const Task task{graph, analysis, lowering, options, attempt.search};
+  STOWAGE_TRY(Answers answers, timed(record->times.solve, [&] { return solve_all(task, solve_options(attempt)); }));
   if (answers.solutions.size() == lowering.arenas.size())
     timed(record->times.lower, [&] { settle(record->analysis.layout, record->lowering, answers.solutions); });
 
+  Planned result{.graph = graph};
   result.status = answers.status;
   result.lower_bound = answers.lower_bound;
   result.naive = lowering.naive;
@@ -348,12 +363,10 @@ Result<Planned> plan_with(const Graph& graph, const PlanOptions& options, const 
           [&] { raise_to_checked_bounds(lowering, verify_options(options), record->needs, result); });
     if (options.verify) timed(record->times.verify, [&] { check_verified(options, *record, result); });
   } else {
-    STOWAGE_TRY_STATUS(doubt(options, search, result));
+    STOWAGE_TRY_STATUS(doubt(attempt, result));
   }
   if (options.capacity_total) result.status = status_in_total(result, record->weights);
   return result;
 }
-
-Result<Planned> plan_once(const Graph& graph, const PlanOptions& options) { return plan_with(graph, options, {}); }
 
 }  // namespace stowage

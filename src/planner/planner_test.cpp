@@ -198,6 +198,37 @@ TEST(Planner, ASearchOfTheCallersOwnAnswersForWhatIsShared) {
   EXPECT_FALSE(plan_with(graph, {}, in_vain)->plan);
 }
 
+/// A search that proves nothing, but refuses any capacity.
+Result<SolveOutcome> refuse(const Problem& problem) {
+  STOWAGE_TRY(SolveOutcome outcome, solve(problem));
+  outcome.status = problem.capacity ? SolveStatus::infeasible : SolveStatus::feasible;
+  outcome.bound = {};
+  if (problem.capacity) outcome.positions.clear();
+  return outcome;
+}
+
+/// Its ops have constraints, so that what is proven of its Problems is checked by a plan.
+Graph with_fixed_addresses() {
+  Sketch s;
+  const TensorId x = s.tensor("x", 64, TensorFlag::input);
+  const TensorId y = s.tensor("y", 64, TensorFlag::output);
+  s.op({.name = "a", .kind = "X", .inputs = {x}, .outputs = {y}, .fixed_address = true});
+  return s.build();
+}
+
+TEST(Planner, ARefusedCapacityIsCheckedWithinTheSameTimeLimit) {
+  const Graph graph = with_fixed_addresses();
+  const PlanOptions any_time{.capacity = Bytes(100), .time_limit = {}};
+  EXPECT_EQ(plan_with(graph, any_time, refuse)->status, SolveStatus::infeasible);
+  const PlanOptions no_time{.capacity = Bytes(100), .time_limit = std::chrono::nanoseconds(0)};
+  EXPECT_EQ(plan_with(graph, no_time, refuse)->status, SolveStatus::timed_out) << "nothing is left for the check";
+}
+
+TEST(Planner, WithoutTimeACapacityIsRefusedForBytesThatEveryPlanNeeds) {
+  const PlanOptions no_time{.capacity = Bytes(100), .time_limit = std::chrono::nanoseconds(0)};
+  EXPECT_EQ(plan(with_fixed_addresses(), no_time)->status, SolveStatus::infeasible);
+}
+
 TEST(Planner, UnknownSolversAreErrors) { EXPECT_FALSE(plan(chain(false), {.solver = "magic"})); }
 
 TEST(Planner, ARaceBetweenStreamsIsAnErrorThatNamesBothSides) {

@@ -37,12 +37,17 @@ void for_each_used(const Graph& graph, const Moment& moment, F f) {
   }
 }
 
+std::string label_of(const Graph& graph, const Moment& moment) {
+  const std::string op = name_of(graph, moment.op);
+  return moment.kind == Moment::Kind::copy ? fmt::format("copy for {}", op) : op;
+}
+
 void add_ops(PlanData& data, const Graph& graph, const Timeline& timeline) {
   for (std::size_t step = 0; step < static_cast<std::size_t>(data.steps); ++step) {
     const std::vector<Moment>& moments = timeline.moments;
     const bool runs = step < moments.size() && moments[step].kind != Moment::Kind::start;
     const Op* const op = runs ? &graph.op(moments[step].op) : nullptr;
-    data.ops.name.push_back(op ? data.strings.number(name_of(graph, moments[step].op)) : 0);
+    data.ops.name.push_back(op ? data.strings.number(label_of(graph, moments[step])) : 0);
     data.ops.kind.push_back(op ? data.strings.number(op->kind) : 0);
     data.ops.layer.push_back(op ? data.strings.number(op->layer) : 0);
     data.ops.source.push_back(op ? data.strings.number(op->source) : 0);

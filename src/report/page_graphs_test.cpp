@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "layout/interface/analysis.hpp"
+#include "planner/interface/record.hpp"
 #include "stowage/report.hpp"
 #include "support/generators/constrained_graph.hpp"
 #include "support/generators/random_graph.hpp"
@@ -64,8 +65,7 @@ Bytes base_of(const Arena& arena, std::uint32_t region) {
 }
 
 /// The steps at which some op that touches memory touches the class of each tensor.
-std::vector<std::vector<Step>> touched(const Graph& graph) {
-  const Analysis analysis = analyze(graph);
+std::vector<std::vector<Step>> touched(const Analysis& analysis) {
   std::vector<std::vector<Step>> steps;
   for (const ClassPlace& place : analysis.layout.sharing.places) {
     const auto accesses = analysis.liveness.accesses[place.id];
@@ -74,8 +74,8 @@ std::vector<std::vector<Step>> touched(const Graph& graph) {
   return steps;
 }
 
-void expect_placements(const Graph& graph, const Plan& plan, const json& shown) {
-  const auto steps = touched(graph);
+void expect_placements(const Analysis& analysis, const Plan& plan, const json& shown) {
+  const auto steps = touched(analysis);
   const auto pieces = pieces_of(shown);
   std::size_t placed = 0;
   for (const Placement& placement : plan.placements) {
@@ -146,7 +146,7 @@ void expect_right(const Graph& graph, const PlanOptions& options, std::size_t& u
   const Planned planned = plan(graph, options).value();
   const json shown = testing::read_page(plan_page(planned, {.label = "x"}).value()).at("plans").at(0);
   testing::expect_sound(shown);
-  expect_placements(graph, *planned.plan, shown);
+  expect_placements(planned.record->analysis, *planned.plan, shown);
   expect_workspaces(*planned.plan, shown);
   expect_apart(shown);
   expect_sorted(shown);
@@ -186,7 +186,7 @@ TEST(PageOfGraphs, FromElsewhereShowsThePlan) {
     const json shown =
         testing::read_page(diff_page({graph, plan, "a"}, {graph, plan, "b"}, quick(), same).value()).at("plans").at(0);
     testing::expect_sound(shown);
-    expect_placements(graph, plan, shown);
+    expect_placements(analyze(graph), plan, shown);
     expect_workspaces(plan, shown);
     expect_sorted(shown);
   }

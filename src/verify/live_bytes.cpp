@@ -289,23 +289,26 @@ bool LiveBytes::are_read_here(Share share, const Op& op, const Counted& counted)
 
 /// The bytes of contiguous inputs that are not counted where they come from: of those that may be copied, except for
 /// what an output may overwrite or others may have in common with them; and of those with addresses of their own, which
-/// must be copied to lie beside the others.
+/// must be copied to lie beside the others. No output overwrites a copy.
 Bytes LiveBytes::copied(Share share, const RunNeeds& run, EventIndex at, const Counted& counted) const {
   const Event& event = run.course.events[at];
   if (event.kind != Event::Kind::op) return {};
   const Op& op = input_.graph.op(event.op);
   if (!are_read_here(share, op, counted)) return {};
   const auto in_place = [&](std::uint32_t input) {
-    return std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) { return pair.input == input; });
+    return std::any_of(op.in_place.begin(), op.in_place.end(), [&](InPlacePair pair) {
+      const Bytes size = input_.graph.tensor(op.outputs[pair.output]).size;
+      return pair.input == input && size <= input_.graph.tensor(*op.inputs[input]).size;
+    });
   };
   Bytes bytes;
   for (std::uint32_t i = 0; i < op.inputs.size(); ++i) {
-    if (!op.inputs[i] || in_place(i) || run.run.is_absent(*op.inputs[i])) continue;
+    if (!op.inputs[i] || run.run.is_absent(*op.inputs[i])) continue;
     const Tensor& tensor = input_.graph.tensor(*op.inputs[i]);
     const ValueId value = input_.values.of(*op.inputs[i]);
     const bool own = input_.values[value].flags.any_of(kOwnAddress);
-    const bool ends =
-        counted.contains[value.index()] != 0 && kin_.set_of[value.index()] == 0 && !is_needed(run.needs, value, at);
+    const bool ends = counted.contains[value.index()] != 0 && kin_.set_of[value.index()] == 0 &&
+                      !is_needed(run.needs, value, at) && !in_place(i);
     if (tensor.memory == share.memory && (own || ends)) bytes += tensor.size;
   }
   return bytes;

@@ -21,6 +21,9 @@ struct AnalysisOptions {
   Padding padding = Padding::own;
   /// Zero-copy inputs up to this size are not bound, but lie next to each other in our memory.
   Bytes fuse_inputs_up_to = {};
+  /// Members of groups to copy even where they could lie where the op needs them. Ignored where an alias puts the
+  /// member there in any case, and where there is no room for the copy before the op.
+  CopiedMembers copied = {};
 };
 
 /// The whole analysis of one graph. A plain value; refers to the graph by ids only.
@@ -32,5 +35,9 @@ struct Analysis {
 /// Analyses `graph`. O(tensors + accesses + edges × streams), plus a matching of the in-place pairs of each op. Cannot
 /// fail: a built Graph is consistent. Thread-safe.
 [[nodiscard]] Analysis analyze(const Graph& graph, const AnalysisOptions& options = {});
+
+/// All members of groups that may be copied, without reasons: not those of contiguous outputs, and not those that
+/// aliases put where the whole needs them. O(members).
+[[nodiscard]] CopiedMembers copyable_members(const Graph& graph, const Sharing& sharing);
 
 }  // namespace stowage

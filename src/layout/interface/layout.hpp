@@ -81,10 +81,12 @@ struct ClassPosition {
   Packing packing = {};
 };
 
-/// Bytes of a storage, outside its classes, that hold a copy for an op to read.
+/// Bytes of a storage that hold a copy for an op to read: outside its classes, or in the whole that the op makes,
+/// before all of that is needed.
 struct CopyTarget {
   ByteRange bytes;
   std::vector<Interval> lives;
+  bool in_whole = false;
 };
 
 /// The properties of a storage that holds only copies.
@@ -124,6 +126,8 @@ struct PlannedCopy {
   StorageId storage = {};        ///< Otherwise the destination is in this storage,
   Bytes offset = {};             ///< at this offset.
   std::string reason;
+  /// Of those before one op, the order; the others come last.
+  std::size_t number = SIZE_MAX;
 };
 
 /// Something that was requested for a tensor and not granted.

@@ -20,7 +20,9 @@ struct Accesses {
   std::vector<Step> steps;
 };
 
-/// O(accesses × batches).
-[[nodiscard]] Accesses collect_accesses(const Graph& graph, const Sharing& sharing, const Timeline& timeline);
+/// Copied members are read at the step of their copy. What an op needs filled counts as written at its first copy, and
+/// a whole, if there are several copies into it, from the second on. O(accesses × batches).
+[[nodiscard]] Accesses collect_accesses(const Graph& graph, const Sharing& sharing, const Timeline& timeline,
+                                        const CopiedMembers& copied = {});
 
 }  // namespace stowage

@@ -7,10 +7,11 @@
 
 namespace stowage {
 
-/// Calls `f(tensor, writes)` for every tensor that a step reads or writes, possibly twice for the same tensor.
+/// Calls `f(tensor, writes)` for every tensor that a step reads or writes, possibly twice for the same tensor. What is
+/// copied for an op counts as read by the op itself.
 template <class F>
 void for_each_touched(const Graph& graph, const Moment& moment, F&& f) {
-  if (moment.kind == Moment::Kind::start) return;
+  if (moment.kind == Moment::Kind::start || moment.kind == Moment::Kind::copy) return;
   const Op& op = graph.op(moment.op);
   const auto inputs = [&] {
     for (const std::optional<TensorId>& input : op.inputs) {
@@ -48,6 +49,7 @@ void for_each_touched(const Graph& graph, const Moment& moment, F&& f) {
       for (const TensorId output : op.outputs) f(output, true);
       return;
     case Moment::Kind::start:
+    case Moment::Kind::copy:
       return;
   }
 }
