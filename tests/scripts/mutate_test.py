@@ -318,6 +318,19 @@ class VerdictTest(InProject):
         self.assertEqual([outcome for _, _, outcome in results], ["survived", "equivalent", "survived"])
         self.assertEqual(tree.calls.count("test quick"), 1 + 2)
 
+    def test_only_a_lock_that_survived_is_judged_by_threads(self):
+        self.project.write("src/pack/a.cpp", body("\n  const std::lock_guard lock(m);\n  g(1);\n"))
+        original = (self.root / "src/pack/a.cpp").read_text()
+        results = [("pack", change, "survived") for change in cpp_changes.changes_of("src/pack/a.cpp", original)]
+        results += [(module, change, "caught") for module, change, _ in results if change.kind == "lock"]
+        tree = FakeTree(self.root, lambda target, what: True if what == "build" else "passed" if original == (
+            self.root / "src/pack/a.cpp").read_text() else "failed")
+        with contextlib.redirect_stdout(io.StringIO()):
+            mutate.try_locks(mutate.Judge(tree, {"pack": ("threads",)}, 5), results, mutate.Progress(1))
+        self.assertEqual({outcome for _, change, outcome in results if change.kind == "lock"}, {"caught"})
+        self.assertEqual({outcome for _, change, outcome in results if change.kind != "lock"}, {"survived"})
+        self.assertEqual(tree.calls.count("test threads"), 2, "without the lock and with it")
+
     def test_what_is_listed_as_equivalent_must_not_be_caught(self):
         self.assertEqual(mutate.verdict_of_listed(self.results(["survived", "does not compile"]))[0], 0)
         self.assertEqual(mutate.verdict_of_listed(self.results(["survived", "caught"]))[0], 1)
