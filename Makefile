@@ -3,7 +3,7 @@
 JOBS ?= $(shell nproc)
 export JOBS
 
-.PHONY: help demo test test-deep test-peers test-ggml check build wheel format fuzz bench clean deps
+.PHONY: help demo test test-deep test-peers test-ggml mutate check build wheel format fuzz bench clean deps
 
 help:
 	@echo 'make demo    install what is missing, build, and tour the command line on examples/; leaves a report for the browser'
@@ -11,6 +11,7 @@ help:
 	@echo 'make test-deep   the same tests under clang and sanitizers, threads, fuzz targets, drop-ins; CI runs it after make test'
 	@echo 'make test-peers  what takes longer than CI has: many more random graphs, other solvers and runtimes on the same inputs'
 	@echo 'make test-ggml [GGML_SOURCE=… GGML_LIBRARY=…]   the drop-in for ggml-alloc, against that ggml or the one on PyPI (docs/ggml.md)'
+	@echo 'make mutate [MUTATE="--count 20 --module pack"]   mutation testing: which small changes to the sources does no test notice?'
 	@echo 'make check   the quick part of it: development build, unit tests, layers'
 	@echo 'make build   release build of library, command line and examples, in build/release'
 	@echo 'make wheel   the wheel of the Python package, in dist/'
@@ -33,6 +34,9 @@ test-peers:
 
 test-ggml:
 	scripts/ggml_test.sh $(GGML_SOURCE) $(GGML_LIBRARY)
+
+mutate:
+	scripts/mutate.py $(MUTATE)
 
 check:
 	scripts/check_layers.py

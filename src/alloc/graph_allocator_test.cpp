@@ -237,6 +237,29 @@ TEST(GraphAllocator, AViewThatThePlanReliesOnMayNotMove) {
   EXPECT_EQ(allocator.last_replan(), about(ReplanReason::view, 1, 0));
 }
 
+TEST(GraphAllocator, WhatSharesTheBytesOfAnOutputInPlaceMustFitIntoTheInputToo) {
+  // y overwrites x, the start of `base`, and z begins where y does.
+  const auto graph = [](std::int64_t size) {
+    Sketch s;
+    const TensorId base = s.tensor("base", 16, TensorFlag::input);
+    const TensorId x = s.view("x", size, base, 0);
+    const TensorId y = s.tensor("y", size);
+    const TensorId z = s.tensor("z", 16, TensorFlag::output);
+    s.op({x}, {y}, {{0, 0}});
+    s.op({.name = "1", .kind = "X", .inputs = {y}, .outputs = {z}, .aliases = {{0, 0, Bytes(0)}}});
+    return s.build();
+  };
+  auto sim = SimDevice::make({.alignment = Bytes(1)});
+  GraphAllocator allocator(sim->buffer_type(), steady());
+  ASSERT_TRUE(allocator.allocate(graph(16)));
+  EXPECT_EQ(allocator.buffer_size(0), Bytes(16));
+  const Graph smaller = graph(8);
+  const Result<const Allocation*> allocation = allocator.allocate(smaller);
+  ASSERT_TRUE(allocation);
+  EXPECT_EQ(allocator.last_replan(), about(ReplanReason::in_place, 2, 0));
+  expect_verified(allocator, smaller, **allocation);
+}
+
 TEST(GraphAllocator, AViewThatIsKeptApartMayNotMove) {
   const auto graph = [](std::int64_t offset) {
     GraphDescription description{.name = "g", .memories = {}, .tensors = {}, .ops = {}};

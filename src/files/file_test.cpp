@@ -1,9 +1,11 @@
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -14,10 +16,27 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "files/interface/gzip.hpp"
 #include "stowage/files.hpp"
+
+namespace {
+
+/// What `fsync` does in a test, if anything; returns 0 or errno.
+std::function<int(int fd)> on_fsync;
+
+}  // namespace
+
+/// In this program the library calls this one instead of the C library's.
+extern "C" int fsync(int fd) {
+  if (on_fsync) {
+    errno = on_fsync(fd);
+    return errno == 0 ? 0 : -1;
+  }
+  return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace stowage {
 namespace {
@@ -33,7 +52,10 @@ class FileTest : public testing::Test {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     directory_ = name;
   }
-  void TearDown() override { fs::remove_all(directory_); }
+  void TearDown() override {
+    on_fsync = {};
+    fs::remove_all(directory_);
+  }
 
   [[nodiscard]] std::string path(const std::string& name) const { return (directory_ / name).string(); }
   [[nodiscard]] std::size_t entries() const {
@@ -177,6 +199,31 @@ TEST_F(FileTest, AFileTooLargeLeavesTheOldOne) {
     std::_Exit(!status && status.error().code == ErrorCode::io ? 0 : 1);
   };
   EXPECT_EXIT(write_under_limit(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(raw(path("a")), "old");
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(FileTest, TheContentIsOnTheDiskBeforeItReplacesTheOldOne) {
+  put(path("a"), "old");
+  int calls = 0;
+  on_fsync = [&](int fd) {
+    ++calls;
+    struct stat info = {};
+    EXPECT_EQ(::fstat(fd, &info), 0);
+    EXPECT_EQ(info.st_size, 100'000) << "all of it";
+    EXPECT_EQ(raw(path("a")), "old");
+    return 0;
+  };
+  ASSERT_TRUE(write_file(path("a"), std::string(100'000, 'x')));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(FileTest, ContentThatDoesNotReachTheDiskLeavesTheOldOne) {
+  put(path("a"), "old");
+  on_fsync = [](int) { return EIO; };
+  const Status status = write_file(path("a"), "new");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(to_string(status.error()), path("a") + ": cannot write: Input/output error");
   EXPECT_EQ(raw(path("a")), "old");
   EXPECT_EQ(entries(), 1u);
 }

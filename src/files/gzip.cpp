@@ -53,10 +53,8 @@ void grow(z_stream& z, std::string& output) {
   z.avail_out = static_cast<uInt>(kBlock);
 }
 
-void trim(z_stream& z, std::string& output) {
-  output.resize(output.size() - z.avail_out);
-  z.avail_out = 0;
-}
+/// Takes away the room that was not used.
+void trim(const z_stream& z, std::string& output) { output.resize(output.size() - z.avail_out); }
 
 bool starts_member(const z_stream& z, std::string_view rest) {
   std::string head(reinterpret_cast<const char*>(z.next_in), std::min<std::size_t>(z.avail_in, 2));

@@ -59,6 +59,17 @@ TEST(Derivations, APartOfAConcatIsCopiedIfItIsWrittenWhileTheWholeIsNeeded) {
   EXPECT_THAT(copied(concat({op("USE", {2}, {}), refers(op("REF", {0}, {3})), op("O", {3}, {4})})), IsEmpty());
 }
 
+TEST(Derivations, APartOfTheWholeCountsToo) {
+  // c is [a, b] and is split into s0 and s1; a is written again while s0 is needed, but not c.
+  const Graph graph =
+      graph_of({tensor("a", 64), tensor("b", 64), tensor("c", 128), tensor("s0", 64), tensor("s1", 64),
+                tensor("ref", 64), tensor("o", 64, kOutput)},
+               {op("A", {}, {0}), op("B", {}, {1}), packed_inputs(op("CAT", {0, 1}, {2})),
+                packed_outputs(op("SPLIT", {2}, {3, 4})), refers(op("REF", {0}, {5})), op("O", {3, 5}, {6})});
+  EXPECT_THAT(copied(graph), ElementsAre("a"));
+  EXPECT_EQ(analyze(graph).layout.copies.front().reason, "shared bytes would be written again while they are needed");
+}
+
 TEST(Derivations, APartOfAPartCountsToo) {
   // d is [c, b2]; a is in d through c, whose own readers are over.
   const auto build = [](std::vector<std::size_t> read) {

@@ -171,6 +171,18 @@ TEST(Lower, AMaximumSizeMakesRegionsAndOversizeItemsHaveTheirOwn) {
   EXPECT_THAT(problem.items[0].allowed, ElementsAre(0U, 1U));
 }
 
+TEST(Lower, WithAlternativesTheProblemDoesNotCoverTheGraph) {
+  const auto covers = [](const std::string& first, const std::string& second) {
+    Sketch s;
+    for (const std::string& batch : {first, second})
+      s.op({.name = batch, .kind = "X", .outputs = {s.tensor("t" + batch, 8)}, .batch = batch});
+    const Graph graph = s.build();
+    return lower(graph, analyze(graph)).arenas.at(0).covers_graph;
+  };
+  EXPECT_TRUE(covers("", ""));
+  EXPECT_FALSE(covers("one", "two")) << "steps only approximate which batches exclude each other";
+}
+
 TEST(Lower, StreamsBecomeThresholds) {
   Sketch s;
   const TensorId a = s.tensor("a", 8);

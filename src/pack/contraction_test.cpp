@@ -52,6 +52,17 @@ TEST(Contraction, AnAlignmentThatTheDistanceBreaksForbidsIt) {
   EXPECT_EQ(contract(problem).problem.items.size(), 2U);
 }
 
+TEST(Contraction, TheAlignmentCountsFromTheLowestOfThose) {
+  // The second begins 4 bytes below the first; together they begin at a multiple of 16.
+  const auto count = [](std::int64_t of_the_first) {
+    return contract({.items = {aligned(item(0, 3, 8), of_the_first), aligned(item(2, 5, 16), 16)},
+                     .joins = {{0, 1, Bytes(-4)}}})
+        .problem.items.size();
+  };
+  EXPECT_EQ(count(4), 1U);
+  EXPECT_EQ(count(8), 2U);
+}
+
 TEST(Contraction, OneStepAfterAnother) {
   const Contraction result =
       contract({.items = {item(0, 3, 8), item(2, 5, 8), item(4, 6, 8)}, .joins = {{0, 1, Bytes(0)}, {1, 2, Bytes(0)}}});

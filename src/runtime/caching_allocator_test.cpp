@@ -201,6 +201,16 @@ TEST(CachingAllocator, WithoutVirtualMemoryItServesFromBuffers) {
   EXPECT_EQ(sim.device->in_use(), Bytes(0));
 }
 
+TEST(CachingAllocator, ReturnsBuffersThatAreTooSmallBeforeItGivesUp) {
+  OnSim sim({.memory = mib(9), .virtual_memory = false});
+  std::byte* const a = sim.get(mib(4));
+  std::byte* const b = sim.get(mib(4));
+  sim.put(a, mib(4));
+  sim.put(b, mib(4));
+  sim.put(sim.get(mib(6)), mib(6));
+  EXPECT_EQ(sim.allocator->stats().failures, 0U);
+}
+
 TEST(CachingAllocator, UnpagedBuffersKeepToTheLimitToo) {
   OnSim sim({.virtual_memory = false}, {.limit = mib(4), .checks = Checks::on});
   EXPECT_EQ(sim.allocator->allocate(mib(64)).error().code, ErrorCode::out_of_memory);

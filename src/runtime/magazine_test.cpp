@@ -1,5 +1,7 @@
 #include "runtime/magazine.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <set>
 #include <thread>
 #include <utility>
@@ -117,6 +119,36 @@ TEST(Magazine, CountsWhatWasTakenAndItsRounding) {
   EXPECT_EQ(desk.magazine.counts().taken, 1U);
   desk.magazine.reset_taken();
   EXPECT_EQ(desk.magazine.counts().taken, 0U);
+}
+
+/// Whether a call of another thread waits while this one empties the magazine.
+template <class Call>
+bool waits_for_its_turn(Call call) {
+  Desk desk;
+  desk.put(1, 1);
+  std::atomic<bool> done{false};
+  std::thread other;
+  bool waited = false;
+  desk.magazine.empty([&](std::byte*) {
+    other = std::thread([&] {
+      call(desk.magazine);
+      done = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    waited = !done;
+  });
+  other.join();
+  return waited;
+}
+
+TEST(Magazine, OneThreadAtATimeUsesIt) {
+  EXPECT_TRUE(waits_for_its_turn([](Magazine& each) { (void)each.take(1, Bytes(0)); })) << "take";
+  EXPECT_TRUE(waits_for_its_turn([](Magazine& each) { EXPECT_TRUE(each.put(1, block(2), Bytes(0))); })) << "put";
+  EXPECT_TRUE(waits_for_its_turn([](Magazine& each) { EXPECT_TRUE(each.send(block(2), Bytes(1), Bytes(0))); }))
+      << "send";
+  EXPECT_TRUE(waits_for_its_turn([](Magazine& each) { each.empty([](std::byte*) {}); })) << "empty";
+  EXPECT_TRUE(waits_for_its_turn([](Magazine& each) { (void)each.counts(); })) << "counts";
+  EXPECT_TRUE(waits_for_its_turn([](Magazine& each) { each.reset_taken(); })) << "reset_taken";
 }
 
 LeftBatches nowhere;

@@ -81,6 +81,30 @@ TEST(StreamAllocator, WaitsForOtherStreamsBeforeItGivesUp) {
   sim.put(block, mib(4), 1);
 }
 
+TEST(StreamAllocator, ReturnsBuffersThatAreTooSmallBeforeItGivesUp) {
+  OnSim sim({.memory = mib(9), .virtual_memory = false});
+  std::byte* const a = sim.get(mib(4), 1);
+  std::byte* const b = sim.get(mib(4), 2);
+  sim.put(a, mib(4), 1);
+  sim.put(b, mib(4), 2);
+  sim.put(sim.get(mib(6), 3), mib(6), 3);
+}
+
+TEST(StreamAllocator, AUseThatCouldNotBeRecordedIsNotOver) {
+  OnSim sim;
+  std::byte* const block = sim.get(mib(4), 1);
+  ASSERT_TRUE(sim.allocator->record_use(block, StreamId(2)));
+  sim.launch(2, block);
+  const auto state = [&] { return sim.allocator->snapshot().segments.at(0).blocks.at(0).state; };
+  sim.device->fail(SimCall::record, 1, 100);
+  sim.put(block, mib(4), 1);
+  EXPECT_EQ(state(), MemorySnapshot::BlockState::pending) << "recorded neither when it was freed nor now";
+  sim.device->fail(SimCall::record, 0);
+  EXPECT_EQ(state(), MemorySnapshot::BlockState::pending) << "recorded, but not complete";
+  sim.device->finish(StreamId(2));
+  EXPECT_EQ(state(), MemorySnapshot::BlockState::idle);
+}
+
 TEST(StreamAllocator, AFailedSynchronizeFreesNothing) {
   OnSim sim({.memory = mib(4)});
   std::byte* const block = sim.get(mib(4), 1);

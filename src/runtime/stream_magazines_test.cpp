@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -114,6 +115,37 @@ TEST(StreamMagazines, ThoseThatOtherStreamsUseWaitForThem) {
   sim.put(block, Bytes(512));
   sim.put(higher, Bytes(512));
   EXPECT_EQ(sim.get(Bytes(512)), higher) << "kept again, now that no other stream uses any: the last one freed";
+}
+
+/// Whether blocks are kept: then the last one freed comes next, where best fit would give the lowest.
+bool keeps_blocks(OnSim& sim) {
+  std::byte* const a = sim.get(Bytes(512));
+  std::byte* const b = sim.get(Bytes(512));
+  sim.put(std::min(a, b), Bytes(512));
+  sim.put(std::max(a, b), Bytes(512));
+  std::byte* const next = sim.get(Bytes(512));
+  sim.put(next, Bytes(512));
+  return next == std::max(a, b);
+}
+
+TEST(StreamMagazines, NoneIsKeptAsLongAsAnotherStreamUsesSomeSmallBlock) {
+  OnSim sim;
+  std::byte* const large = sim.get(Bytes(2 << 20));
+  ASSERT_TRUE(sim.allocator->record_use(large, StreamId(2)));
+  EXPECT_TRUE(keeps_blocks(sim)) << "only a large one is used";
+  sim.put(large, Bytes(2 << 20));
+  EXPECT_TRUE(keeps_blocks(sim));
+
+  std::byte* const first = sim.get(Bytes(512));
+  std::byte* const second = sim.get(Bytes(512));
+  for (const std::size_t stream : {2U, 3U, 2U}) ASSERT_TRUE(sim.allocator->record_use(first, StreamId(stream)));
+  ASSERT_TRUE(sim.allocator->record_use(first, kStream)) << "its own: no use";
+  ASSERT_TRUE(sim.allocator->record_use(second, StreamId(2)));
+  EXPECT_FALSE(keeps_blocks(sim));
+  sim.put(first, Bytes(512));
+  EXPECT_FALSE(keeps_blocks(sim)) << "the second is still used";
+  sim.put(second, Bytes(512));
+  EXPECT_TRUE(keeps_blocks(sim));
 }
 
 /// While another stream uses some small block, other blocks go back through the outbox;

@@ -107,6 +107,27 @@ TEST(Edges, LeadForwardBetweenTasksOfTheRoot) {
   EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::reference, "edge 1")));
 }
 
+TEST(Edges, DoNotLeadFromAnOpToItself) {
+  const Graph graph = ring();
+  Plan plan = ring_plan(graph);
+  plan.edges.push_back({OpId(6), OpId(6)});
+  EXPECT_THAT(verify(graph, plan),
+              ElementsAre(Breaks(Rule::edge, "edge 1 leads backward, from op 'prefetch' (6) to op 'prefetch' (6)")));
+}
+
+TEST(Edges, OrderNothingWhereAnOpHasNoTask) {
+  for (const std::size_t nothing : {0U, 1U}) {
+    std::vector<Op> ops = {op_on(0, "a", {}, {}), op_on(1, "b", {}, {})};
+    ops[nothing].no_task = true;
+    const Graph graph = graph_of({}, ops);
+    Plan plan = plan_of(graph, {});
+    plan.edges = {{OpId(0), OpId(1)}};
+    EXPECT_THAT(
+        verify(graph, plan),
+        ElementsAre(Breaks(Rule::edge, "from op 'a' (0) to op 'b' (1) orders nothing: not both ops have a task")));
+  }
+}
+
 TEST(Edges, OrderSomethingThatTheGraphDoesNotOrder) {
   const Graph graph = ring();
   Plan plan = ring_plan(graph);
@@ -154,7 +175,7 @@ Graph bound_chain(const std::function<void(GraphDescription&)>& change = {}) {
       .ops = {op("a", {0}, {1}), op("b", {1}, {2}), op("out", {2}, {3})}};
   if (change) change(description);
   Result<Graph> graph = Graph::build(std::move(description));
-  EXPECT_TRUE(graph.has_value());
+  if (!graph) ADD_FAILURE() << to_string(graph.error());
   return std::move(graph).value();
 }
 
@@ -192,6 +213,19 @@ TEST(Bindings, EachRuleOfZeroCopyIsChecked) {
   using Change = std::function<void(GraphDescription&)>;
   const std::vector<std::pair<const char*, Change>> cases = {
       {"is not zero_copy", [](GraphDescription& d) { d.tensors[0].flags = TensorFlag::input; }},
+      {"is neither input nor output", [](GraphDescription& d) { d.tensors[3].flags = TensorFlag::zero_copy; }},
+      {"'in' (0) is bound to a caller's buffer, but shares memory with a tensor that has its own address",
+       [](GraphDescription& d) {
+         d.ops[0].aliases = {{0, 0, Bytes(0)}};
+         d.tensors[1].flags = TensorFlag::variable;
+       }},
+      {"'out' (3) is bound to a caller's buffer, but shares memory with several outputs",
+       [](GraphDescription& d) {
+         d.ops[2].aliases = {{0, 0, Bytes(0)}};
+         d.tensors[2].flags = kOutput;
+       }},
+      {"'out' (3) is bound to a caller's buffer, but must be filled",
+       [](GraphDescription& d) { d.ops[2].zero_fill.outputs = {0}; }},
       {"needs a fixed address", [](GraphDescription& d) { d.ops[0].fixed_address = true; }},
       {"contiguous group",
        [](GraphDescription& d) {
@@ -254,6 +288,34 @@ TEST(UserArenas, HostOthersOutsideTheirOwnUse) {
               ElementsAre(Breaks(Rule::overlap, "tensor 'in' (0) [0, 100) and tensor 'a' (1)")));
   EXPECT_THAT(verify(graph, hosted(graph, 1, 3)), IsEmpty()) << "a, before out is written";
   EXPECT_THAT(rules(verify(graph, hosted(graph, 2, 3))), ElementsAre(Rule::overlap));
+}
+
+TEST(UserArenas, OfAnOutputHostNothingOnceItIsWritten) {
+  const Graph graph = bound_chain([](GraphDescription& d) {
+    d.tensors.push_back(tensor("late", 100));
+    d.ops.push_back(op("late", {}, {4}));
+  });
+  Plan plan = hosted(graph, 1, 3);
+  Placement late = plan.placements.front();
+  late.tensor = TensorId(4);
+  plan.placements.push_back(late);
+  EXPECT_THAT(verify(graph, plan),
+              ElementsAre(Breaks(Rule::overlap, "tensor 'out' (3) [0, 100) and tensor 'late' (4)")));
+}
+
+TEST(UserArenas, AreOneForEachTensorInItsMemory) {
+  const Graph graph = bound_chain([](GraphDescription& d) { d.memories.push_back({.name = "other"}); });
+  Plan plan = hosted(graph, 2, 0);
+  const ArenaId second = add_arena(plan, ArenaKind::user, 100);
+  plan.arenas[second.index()].tensor = TensorId(0);
+  EXPECT_THAT(verify(graph, plan), ElementsAre(Breaks(Rule::binding, "which already has an arena")));
+  plan.arenas.pop_back();
+  plan.arenas.back().tensor = TensorId(1);
+  EXPECT_THAT(verify(graph, plan),
+              Contains(Breaks(Rule::binding, "is the buffer of tensor 'a' (1), which is not bound")));
+  plan.arenas.back().tensor = TensorId(0);
+  plan.arenas.back().memory = MemoryId(1);
+  EXPECT_THAT(verify(graph, plan), Contains(Breaks(Rule::binding, "which is in another memory")));
 }
 
 TEST(UserArenas, BelongToABoundReusableTensorAndHaveItsSize) {

@@ -35,6 +35,25 @@ TEST(Groups, PaddedMembersLieAtTheNextMultipleOfTheirAlignment) {
                                  "start of the padded inputs of op 'gather' (2) at 64")));
 }
 
+TEST(Groups, WhatIsExternalNeedsACopyToLieInAPaddedGroup) {
+  for (const std::size_t external : {0U, 1U}) {
+    std::vector<Tensor> tensors = {tensor("a", 100), tensor("b", 100), tensor("sum", 10, kOutput)};
+    tensors[external].flags = TensorFlag::external;
+    Op gather = op("gather", {0, 1}, {2});
+    gather.contiguous_inputs = Contiguity::padded;
+    const Graph graph = graph_of(tensors, {op("write", {}, {1 - external}), gather});
+    Offsets offsets = {100, 200, 300};
+    offsets[external].reset();
+    const Plan plan = plan_of(graph, offsets);
+    EXPECT_THAT(verify(graph, plan),
+                ElementsAre(Breaks(Rule::group, external == 0 ? "tensor 'a' (0) is external, so it cannot be in"
+                                                              : "tensor 'b' (1) is external, so op 'gather' (1), which "
+                                                                "needs it in a contiguous group, needs a copy of it")));
+    EXPECT_THAT(verify(graph, with(plan, copy_to(external == 0 ? 100 : 200, 100, external, 1))), IsEmpty())
+        << "at the place where it belongs beside the other " << external;
+  }
+}
+
 TEST(Groups, APaddedGroupStartsAtAMultipleOfItsLargestAlignment) {
   Op last = op("gather", {0, 1}, {2});
   last.contiguous_inputs = Contiguity::padded;

@@ -92,7 +92,6 @@ void Ledger::settle(Moment moment) {
 
 void Ledger::clear(std::uint32_t index, Moment moment) {
   const HolderId holder = facts_.claims.of_clear(index);
-  if (!is_tracked(holder)) return;
   state_.forget(holder);
   if (!facts_.clears[index].at_start) state_.touch(holder, moment);
   const ClaimId claim = facts_.claims.first(holder);

@@ -305,17 +305,10 @@ void Walk::end_body(OpId id, ScopeId body) {
   for (const BodyOutput& pair : graph_.scope(body).outputs) hand_over(pair.inner, pair.outer, now);
 }
 
+/// No copy overwrites the source of another one: what is carried on shares no memory with what another pair carries in,
+/// or the graph could not have been built.
 void Walk::end_iteration(ScopeId body, Moment moment) {
-  std::vector<HolderId> written;  // by the copies so far
-  for (const CopyIndex copy : facts_.copies.at_back_edge(body)) {
-    if (facts_.copies[copy].role != CopyRole::back_edge) continue;
-    const HolderId source = holder(facts_.copies[copy].tensor);
-    if (std::find(written.begin(), written.end(), source) != written.end())
-      conflicts_.bad_copy(copy,
-                          "runs after another copy has overwritten its source with a value for the next iteration");
-    written.push_back(holder(facts_.copies[copy].target));
-    run_copy(copy, moment);
-  }
+  for (const CopyIndex copy : facts_.copies.at_back_edge(body)) run_copy(copy, moment);
   for (const Carried& pair : graph_.scope(body).carried) hand_over(pair.out, pair.in, moment);
 }
 

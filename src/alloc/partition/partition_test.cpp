@@ -215,6 +215,12 @@ TEST_F(PartitionTest, NamesThatDoNotExistAreErrors) {
   EXPECT_EQ(error(graph, {.pins = {{OpId(0), 3}}}), "backend 3 does not exist");
   EXPECT_EQ(error(graph, {.pins = {{OpId(1), 0}}}), "op 1 does not exist");
   EXPECT_EQ(error(graph, {.homes = {{TensorId(1), 0}}}), "tensor 1 does not exist");
+  EXPECT_EQ(error(graph, {.homes = {{TensorId(0), 3}}}), "backend 3 does not exist");
+  std::vector<Backend> nowhere = backends();
+  nowhere[kGpu1].uses = {3};
+  const Result<Partition> refused = partition(graph, nowhere);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(to_string(refused.error()), "backends[1]: backend 3 does not exist");
   EXPECT_EQ(error(graph, {.homes = {{TensorId(0), 0}, {TensorId(0), 1}}}),
             "tensor 'y' (0) and the tensors that share its memory have two homes, 'gpu0' and 'gpu1'");
   EXPECT_EQ(error(graph, {.input_sets = 0}), "at least one input set is needed");

@@ -93,11 +93,10 @@ FileInfo describe_model(const Model& model) {
 }
 
 /// The shape with a value for every dim without a name; none if that is not needed.
-std::optional<Dims> trial_shape(const ValueInfo& input, const shape::DimValues& values, std::int64_t value) {
-  if (!input.shape) return std::nullopt;
+std::optional<Dims> trial_shape(const std::vector<Dim>& shape, const shape::DimValues& values, std::int64_t value) {
   Dims dims;
   bool needed = false;
-  for (const Dim& dim : *input.shape) {
+  for (const Dim& dim : shape) {
     const auto known = values.find(dim.param);
     needed |= !dim.value && dim.param.empty();
     dims.push_back(dim.value ? *dim.value : known != values.end() ? known->second : value);
@@ -112,7 +111,7 @@ ImportOptions with_trial(const Graph& graph, ImportOptions options, std::int64_t
     for (const Dim& dim : *input->shape) {
       if (!dim.value && !dim.param.empty()) options.dims.try_emplace(dim.param, value);
     }
-    if (std::optional<Dims> shape = trial_shape(*input, options.dims, value))
+    if (std::optional<Dims> shape = trial_shape(*input->shape, options.dims, value))
       options.shapes.emplace(input->name, *std::move(shape));
   }
   return options;

@@ -87,6 +87,46 @@ TEST(ExpandableArena, HolesAreFilledBeforeItGrows) {
   EXPECT_EQ(arena.address(*arena.add(*f.pool.allocate(kPage))), hole);
 }
 
+TEST(ExpandableArena, APageThatCannotBeMappedTakesNoAddresses) {
+  Fixture f;
+  ExpandableArena arena(f.pool);
+  const PageId first = *arena.add(*f.pool.allocate(kPage));
+  const Page page = *f.pool.allocate(kPage);
+  for (int i = 0; i < 3; ++i) {
+    f.device->fail(SimCall::map, 1);
+    EXPECT_FALSE(arena.add(page));
+  }
+  EXPECT_EQ(arena.address(*arena.add(page)), arena.address(first) + kPage.value());
+}
+
+TEST(ExpandableArena, AddressesOfPagesThatAreGoneServeALargerOneInWhateverOrderTheyWent) {
+  const std::vector<std::vector<std::size_t>> orders = {{0, 1, 2}, {2, 1, 0}, {0, 2, 1}, {1, 0, 2}};
+  for (const std::vector<std::size_t>& order : orders) {
+    Fixture f;
+    ExpandableArena arena(f.pool);
+    std::vector<PageId> pages;
+    for (int i = 0; i < 4; ++i) pages.push_back(*arena.add(*f.pool.allocate(kPage)));
+    std::byte* const start = arena.address(pages[0]);
+    for (const std::size_t each : order) f.pool.free(*arena.remove(pages[each]));
+    EXPECT_EQ(arena.address(*arena.add(*f.pool.allocate(Bytes(3 * kPage.value())))), start);
+  }
+}
+
+TEST(ExpandableArena, LeavesNoAddressesReserved) {
+  Fixture f;
+  {
+    ExpandableArena arena(f.pool);
+    ASSERT_TRUE(arena.prepare(kPage));
+    const PageId page = *arena.add(*f.pool.allocate(kPage));
+    const std::size_t before = f.device->live_objects();
+    ASSERT_TRUE(arena.unstitch(*arena.stitch(std::vector{page})));
+    EXPECT_EQ(f.device->live_objects(), before);
+    ASSERT_TRUE(arena.stitch(std::vector{page}));
+  }
+  f.pool.trim();
+  EXPECT_EQ(f.device->live_objects(), 0U);
+}
+
 TEST(ExpandableArena, AsksForFewerAddressesWhereManyAreRefused) {
   Fixture f;
   ExpandableArena arena(f.pool);

@@ -52,7 +52,7 @@ struct PlanningOptions {
   std::string solver = "auto";
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
   std::optional<std::uint64_t> node_budget = {};
-  Step handover_distance{0};
+  Step handover_distance = {};
 };
 
 /// Plans the recorded allocations that end within the iteration. Fails as `solve` does, and with `out_of_memory` if the

@@ -37,6 +37,13 @@ TEST(OnnxElementwise, OperatorsThatRuntimesStillReadAreKnown) {
   EXPECT_EQ(outputs_of(node, {{float_value("x", {2, 3}), float_value("b", {3})}, {}}), "float32 [2, 3], bool [2, 3]");
 }
 
+TEST(OnnxElementwise, OnlyAMatrixHasADiagonal) {
+  const Node node = operation("EyeLike", {"x"}, {"y"});
+  EXPECT_EQ(outputs_of(node, {{float_value("x", {2, 3})}, {}}), "float32 [2, 3]");
+  for (const Dims& dims : {Dims{2}, Dims{2, 3, 4}})
+    EXPECT_EQ(outputs_of(node, {{float_value("x", dims)}, {}}), "its input is not a matrix");
+}
+
 TEST(OnnxBroadcast, OnesAreRepeatedAndMissingDimsAreOnes) {
   const Setting setting{{float_value("a", {4, 1, 3}), float_value("b", {5, 1})}, {}};
   EXPECT_EQ(outputs_of(operation("Add", {"a", "b"}, {"y"}), setting), "float32 [4, 5, 3]");
