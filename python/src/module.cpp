@@ -13,7 +13,7 @@ using namespace nb::literals;
 
 NB_MODULE(_core, module) {
   module.doc() = "The C++ library behind stowagepy; use the package.";
-  nb::set_leak_warnings(false); // caches of others may hold what is ours when the interpreter ends
+  nb::set_leak_warnings(false);  // caches of others may hold what is ours when the interpreter ends
   stowage::python::translate_errors();
   stowage::python::bind_graph(module);
   stowage::python::bind_pack(module);
