@@ -805,7 +805,7 @@ def within_nesting(n):
 @kind(packed=True)
 def within_objects(n):
     """As many ops as the limit allows, packed."""
-    return '{"schema":"stowage.graph/1","ops":[' + "{}," * min(n, 3 * 2**18 - 2) + "{}]}"
+    return '{"schema":"stowage.graph/1","ops":[' + "{}," * min(n, 11 * 2**16 - 2) + "{}]}"
 
 
 @kind(packed=True)

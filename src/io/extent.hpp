@@ -10,7 +10,7 @@
 namespace stowage::io {
 
 /// Objects in a JSON file: tensors, ops, workspaces, bodies. Each costs about a kilobyte, however short its text is.
-inline constexpr std::size_t kMaxObjects = std::size_t{3} << 18;
+inline constexpr std::size_t kMaxObjects = std::size_t{11} << 16;
 /// Each batch is a run of its own, which visits all ops and tensors.
 inline constexpr std::size_t kMaxBatchWork = std::size_t{1} << 23;
 /// Entries of the table that says, for each op, tensor and workspace, what comes after it on each stream. Batches, and

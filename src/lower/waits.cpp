@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/interface/sort_stably.hpp"
+
 namespace stowage {
 
 WaitFinder::WaitFinder(const Graph& graph, const Plan& plan, const Duties& duties, const StartFills& fills)
@@ -280,8 +282,7 @@ std::vector<WaitFinder::Need> WaitFinder::needs_at_end(const BodyEnd& end) const
     if (end.frame.last[t] != kNone) needs.push_back({end.frame.last[t], t});
     for (const NodeId op : end.frame.with_bodies) needs.push_back({op, t});
   }
-  std::stable_sort(needs.begin(), needs.end(),
-                   [&](const Need& a, const Need& b) { return place_of(a.node) > place_of(b.node); });
+  sort_stably(needs, [&](const Need& a, const Need& b) { return place_of(a.node) > place_of(b.node); });
   return needs;
 }
 

@@ -244,7 +244,9 @@ class Convert(CliTest):
                 with self.subTest(graph=graph, options=options):
                     self.assertEqual(self.expect(0, "convert", graph, "table.csv", *options).out, "")
                     table, planned = self.summary("table.csv", "-o", "out.csv"), self.summary(graph, *options)
-                    self.assertEqual(table["lower_bound_bytes"], planned["lower_bound_bytes"])
+                    # Of a graph with batches, the bound holds for every way to lower it, of which the table is one.
+                    judge = self.assertGreaterEqual if "batches" in str(graph) else self.assertEqual
+                    judge(table["lower_bound_bytes"], planned["lower_bound_bytes"])
                     self.assertEqual(table["peak_bytes"], planned["peak_bytes"])
                     self.assertEqual(table["items"], planned["items"])
                     self.expect(0, "verify", "table.csv", "out.csv")

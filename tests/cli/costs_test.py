@@ -24,7 +24,7 @@ LIMITED = {
     "batches_of_views": "batches × .* above the limit",
     "streams_and_bodies": "streams × .* is above the limit of 33554432; --limit",
     "user_buffers": "reusable buffers × .* is above the limit of 4194304; --limit",
-    "bomb_of_ops": "more than 786432 objects, which is the limit; --limit raises it",
+    "bomb_of_ops": "more than 720896 objects, which is the limit; --limit raises it",
     "bomb_of_lists": r"ops\[0\]: must be an object, not array",
     "chain_of_concats": "inside of more than 128 packed groups, one in another",
     "chain_of_splits": "inside of more than 128 packed groups, one in another",

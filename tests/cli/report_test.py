@@ -136,7 +136,7 @@ class Explain(CliTest):
             text = self.expect(0, "explain", path, *PROVEN, "--capacity", "1KiB").out
             with self.subTest(graph=path):
                 self.assertLessEqual(max(map(len, text.splitlines())), 100)
-                self.assertRegex(text.splitlines()[0], r"^\w+ needs .* because( |$)")
+                self.assertRegex(text.splitlines()[0], r"^[\w ]+ needs .* because( |$)")
                 maps = [line for line in text.splitlines() if line.startswith("  |")]
                 self.assertTrue(maps and all(len(line) == 82 for line in maps))
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/interface/sort_stably.hpp"
+
 namespace stowage::io::tflite {
 namespace {
 
@@ -26,8 +28,7 @@ std::vector<const TflmBuffer*> in_order_of_placement(std::span<const TflmBuffer>
   std::vector<const TflmBuffer*> free;
   for (const TflmBuffer& buffer : buffers) (buffer.offset ? order : free).push_back(&buffer);
   std::reverse(free.begin(), free.end());
-  std::stable_sort(free.begin(), free.end(),
-                   [](const TflmBuffer* a, const TflmBuffer* b) { return a->size > b->size; });
+  sort_stably(free, [](const TflmBuffer* a, const TflmBuffer* b) { return a->size > b->size; });
   order.insert(order.end(), free.begin(), free.end());
   return order;
 }
