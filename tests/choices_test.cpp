@@ -234,5 +234,80 @@ TEST(Choices, ThePartOfAWholeIsNotCopied) {
   EXPECT_THAT(result.plan->copies, IsEmpty());
 }
 
+/// The planner and `verify` have one rule for what tensors that are kept apart may share.
+TEST(Choices, TensorsThatAreKeptApartShareNoPadding) {
+  const Graph graph = graph_of(
+      R"({"name":"x","size":8,"flags":["input"]},{"name":"a","size":8,"alignment":16},{"name":"c","size":8},)"
+      R"({"name":"b","size":8,"flags":["output"]})",
+      R"({"name":"A","kind":"X","inputs":[0],"outputs":[1]},{"name":"B","kind":"X","inputs":[1],"outputs":[2]},)"
+      R"({"name":"C","kind":"X","inputs":[2],"outputs":[3]}],"apart":[[1,3])");
+  const auto with = [&](Padding padding) { return planned(graph, {.padding = padding}); };
+  EXPECT_EQ(with(Padding::own).plan->peak(), Bytes(32));
+  EXPECT_EQ(with(Padding::none).plan->peak(), Bytes(24));
+  Plan shares = *with(Padding::none).plan;
+  EXPECT_THAT(verify(graph, shares), IsEmpty());
+  shares.padding = Padding::own;
+  EXPECT_FALSE(verify(graph, shares).empty());
+}
+
+Graph with_limit(std::int64_t limit, const std::string& tensors, const std::string& ops) {
+  GraphDescription description = graph_of(tensors, ops).description();
+  description.memories[0].max_size = Bytes(limit);
+  return Graph::build(std::move(description)).value();
+}
+
+TEST(Choices, OthersUseTheRegionOfATensorThatIsLargerThanARegion) {
+  const Graph graph = with_limit(
+      32, R"({"name":"x","size":24,"flags":["input"]},{"name":"q","size":0},{"name":"big","size":48})",
+      R"({"name":"A","kind":"X","inputs":[0],"outputs":[1]},{"name":"B","kind":"X","inputs":[1],"outputs":[2]})");
+  const Planned result = planned(graph);
+  EXPECT_EQ(result.plan->peak(), Bytes(48));
+  EXPECT_EQ(result.status, SolveStatus::optimal);
+  EXPECT_EQ(planned(graph, {.capacity = Bytes(48)}).plan->peak(), Bytes(48));
+}
+
+TEST(Choices, TensorsThatAreLargerThanARegionShareOne) {
+  const Graph graph =
+      with_limit(32, R"({"name":"a","size":64},{"name":"m","size":8},{"name":"b","size":48})",
+                 R"({"name":"A","kind":"X","outputs":[0]},{"name":"M","kind":"X","inputs":[0],"outputs":[1]},)"
+                 R"({"name":"B","kind":"X","inputs":[1],"outputs":[2]})");
+  EXPECT_EQ(planned(graph).plan->peak(), Bytes(72));
+}
+
+TEST(Choices, ATensorThatIsLargerThanARegionOverwritesAnotherInPlace) {
+  const Graph graph = with_limit(32, R"({"name":"a","size":64},{"name":"b","size":64})",
+                                 R"({"name":"A","kind":"X","outputs":[0]},)"
+                                 R"({"name":"B","kind":"X","inputs":[0],"outputs":[1],"in_place":[[0,0]]})");
+  EXPECT_EQ(planned(graph).plan->peak(), Bytes(64));
+}
+
+/// Whatever comes first in a solver's order, the large tensor finds its region.
+TEST(Choices, EverySolverPlacesATensorThatIsLargerThanARegion) {
+  const Graph graph = with_limit(
+      32, R"({"name":"x","size":24,"flags":["input"]},{"name":"y","size":24},{"name":"big","size":48})",
+      R"({"name":"A","kind":"X","inputs":[0],"outputs":[1]},{"name":"B","kind":"X","inputs":[0],"outputs":[2]},)"
+      R"({"name":"C","kind":"X","inputs":[0,1]})");
+  for (const char* solver : {"first_fit_by_life", "best_fit_by_life", "first_fit_by_area", "blocks", "auto"})
+    EXPECT_GE(planned(graph, {.solver = solver}).plan->peak(), Bytes(72)) << solver;
+}
+
+TEST(Choices, WithARefreshableBaseNothingElseLiesInTheFixedArena) {
+  const Graph graph =
+      graph_of(R"({"name":"x","size":32,"flags":["input"]},{"name":"r","size":32},{"name":"y","size":32},)"
+               R"({"name":"z","size":8,"flags":["output"]})",
+               R"({"name":"F","kind":"X","inputs":[0],"outputs":[1],"fixed_address":true},)"
+               R"({"name":"Y","kind":"X","inputs":[1],"outputs":[2],"in_place":[[0,0]]},)"
+               R"({"name":"Z","kind":"X","inputs":[2],"outputs":[3]})");
+  const Planned result = planned(graph, {.base = AddressBase::refreshable});
+  EXPECT_EQ(result.plan->peak(), Bytes(104));
+  EXPECT_EQ(result.status, SolveStatus::optimal);
+  Plan smaller = *result.plan;
+  smaller.placements[2] = smaller.placements[1];
+  smaller.placements[2].tensor = TensorId(2);
+  const std::vector<Finding> findings = verify(graph, smaller, {.base = AddressBase::refreshable});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.front().rule, Rule::arena) << findings.front().message;
+}
+
 }  // namespace
 }  // namespace stowage

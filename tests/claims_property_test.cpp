@@ -59,11 +59,15 @@ PlanOptions draw_options(std::uint64_t seed) {
   if (seed % 3 == 0) options.zero_fill = FillPolicy::separate;
   if (seed % 4 == 0) options.padding = Padding::none;
   if (seed % 6 == 0) options.base = AddressBase::refreshable;
+  if (seed % 11 == 0) options.batch_start = BatchStart::same;
   return options;
 }
 
 VerifyOptions rules_of(const PlanOptions& options) {
-  return {.keep_inputs = options.keep_inputs, .base = options.base, .region_limit = options.region_limit};
+  return {.keep_inputs = options.keep_inputs,
+          .base = options.base,
+          .region_limit = options.region_limit,
+          .batch_start = options.batch_start};
 }
 
 /// Counts the arguments of the planner's proofs.
@@ -95,7 +99,9 @@ TEST(Claims, NoPlanOfThePlannerIsBelowTheBoundOfVerify) {
   Proofs proofs;
   for (std::uint64_t seed = seeds.first; seed < seeds.last; ++seed) {
     const std::string name = "seed " + std::to_string(seed);
-    examine(testing::constrained_graph(seed), draw_options(seed), name, proofs);
+    testing::ConstrainedGraphOptions limited;
+    limited.memory_limits = seed % 2 == 0 ? 80 : limited.memory_limits;
+    examine(testing::constrained_graph(seed, limited), draw_options(seed), name, proofs);
     examine(testing::random_graph(seed), draw_options(seed), name + " of random_graph", proofs);
     if (::testing::Test::HasFatalFailure()) return;
   }

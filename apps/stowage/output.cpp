@@ -80,7 +80,9 @@ std::string arena_label(const Summary::ArenaLine& arena) {
 }
 
 std::string verdict(const Summary& summary) {
-  if (summary.proven_optimal) return toned(Tone::good, "smallest possible (proven)");
+  if (summary.proven_optimal)
+    return toned(Tone::good, "smallest possible (proven)") +
+           (summary.bound_rests_on_options ? " with these options" : "");
   const std::string share = percent(summary.peak - summary.lower_bound, summary.lower_bound);
   return toned(Tone::warning, (share == "0.0%" ? "less than 0.1%" : share) + " above the bound");
 }

@@ -188,6 +188,9 @@ struct Summary {
   Bytes folded;
   Bytes total;  ///< Weights and peak.
   bool proven_optimal = false;
+  /// Whether other options might allow less than the bound: those that forbid in-place pairs or
+  /// reuse, or that have memory filled at the start of the run.
+  bool bound_rests_on_options = false;
   Padding padding = Padding::own;  ///< The rule that the figures follow.
   std::string status;
   std::string solver;

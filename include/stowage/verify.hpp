@@ -54,7 +54,7 @@ enum class Rule : std::uint8_t {
   /// An edge of the plan orders nothing: not both ops have a task, the two never run together, the
   /// graph alone orders them in every batch in which both run, or the plan lists the edge twice.
   edge,
-  apart,  ///< Tensors that the graph keeps apart share bytes.
+  apart,  ///< Tensors that the graph keeps apart share bytes, or padding that is theirs.
   /// The program lacks a step, or has one too many, twice, out of turn, on another stream, or in
   /// another body. Like `wait`, judged only if nothing else is wrong with the plan.
   program,
@@ -77,7 +77,8 @@ struct Finding {
 struct VerifyOptions {
   std::size_t max_findings = 100;  ///< Stop after this many.
   bool keep_inputs = false;        ///< Inputs are live to the end of the run.
-  /// If refreshable, everything that ops of fixed address access must lie in a fixed arena.
+  /// If refreshable, everything that ops of fixed address access must lie in a fixed arena, and
+  /// nothing else may, except what is tied to it.
   AddressBase base = AddressBase::fixed;
   /// The largest size of a region, in addition to its memory's limit.
   std::optional<Bytes> region_limit = {};

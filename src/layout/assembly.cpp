@@ -99,14 +99,21 @@ void Assembly::keep_apart(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b) 
   apart_[b].push_back({of_b, a, of_a});
 }
 
+ByteRange Assembly::kept_apart(ClassId id, ByteRange bytes) const {
+  const AliasClass& whole = input_.classes[id];
+  if (counts_paddings_ && bytes.upper == whole.size) bytes.upper = align_up(whole.size, whole.alignment);
+  return bytes;
+}
+
 bool Assembly::is_too_close(std::size_t set, MemberId member, Bytes offset) const {
   if (apart_.empty() || !is_class(member)) return false;
   const auto found = apart_.find(ClassId(member));
   return found != apart_.end() && std::any_of(found->second.begin(), found->second.end(), [&](const Apart& each) {
            const RevocableUnion::MemberPlace other = places_.find(each.other.index());
            const Bytes shift = other.offset - offset;
+           const ByteRange theirs = kept_apart(each.other, each.theirs);
            return other.representative == set &&
-                  each.mine.overlaps({each.theirs.lower + shift, each.theirs.upper + shift});
+                  kept_apart(ClassId(member), each.mine).overlaps({theirs.lower + shift, theirs.upper + shift});
          });
 }
 

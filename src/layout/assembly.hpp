@@ -84,6 +84,8 @@ class Assembly {
   /// Declares that these bytes of two classes, counted from their lowest, are never the same ones. Must be called
   /// before any join.
   void keep_apart(ClassId a, ByteRange of_a, ClassId b, ByteRange of_b);
+  /// From now on the padding behind a class counts as kept apart too, if the bytes before it are.
+  void count_paddings() { counts_paddings_ = input_.options.padding == Padding::own; }
 
   /// Puts the lowest byte of `a` `distance` bytes after that of `b`. Returns false, and changes nothing, if that
   /// contradicts earlier joins, breaks an alignment, or makes two members share bytes that must not.
@@ -165,6 +167,8 @@ class Assembly {
   [[nodiscard]] bool collide(std::size_t to, std::size_t from, Bytes shift) const;
   /// Whether a member at `offset` shares bytes with one of the set that it is kept apart from.
   [[nodiscard]] bool is_too_close(std::size_t set, MemberId member, Bytes offset) const;
+  /// The bytes of a class that are kept apart, with the padding behind them where that counts.
+  [[nodiscard]] ByteRange kept_apart(ClassId id, ByteRange bytes) const;
   [[nodiscard]] bool is_aligned_together(const Set& a, const Set& b, Bytes shift) const;
   [[nodiscard]] Bytes alignment_of(ClassId id) const;
   [[nodiscard]] std::optional<Bytes> required(ClassId id) const;
@@ -194,6 +198,7 @@ class Assembly {
   /// By class, later class, and the distance from the former to the latter.
   std::map<std::tuple<ClassId, ClassId, Bytes>, std::vector<Step>> hand_overs_;
   std::map<ClassId, std::vector<Apart>> apart_;
+  bool counts_paddings_ = false;
   std::optional<std::vector<Change>> changes_;  ///< Since `begin`.
   std::size_t members_at_begin_ = 0;
 };

@@ -33,6 +33,7 @@ Storages join_rigidly(const StorageInput& input, Tenancy tenancy) {
   GroupLayout groups(input, tenancy, assembly);
   groups.run();
   std::vector<PlannedCopy> around_loops = lay_out_loops(input, tenancy.residences, assembly);
+  assembly.count_paddings();  // so far each join was demanded, and the padding of such neighbours ends where they begin
   if (input.options.batch_start == BatchStart::same) groups.align_batches();
   groups.fuse_inputs();
   Assembled assembled = assembly.build();

@@ -13,9 +13,9 @@ struct Seat {
   ByteRange bytes;
 };
 
-/// Absent for all bytes of the item: the padding up to its alignment belongs to what lies before it.
+/// Absent for all bytes of the item.
 std::optional<ByteRange> bytes_of(const Seat& seat, const Item& item) {
-  const bool all = seat.bytes.lower == Bytes(0) && align_up(seat.bytes.upper, item.alignment) >= item.size;
+  const bool all = seat.bytes.lower == Bytes(0) && seat.bytes.upper >= item.size;
   return all ? std::nullopt : std::optional(seat.bytes);
 }
 
@@ -41,11 +41,20 @@ class Seats {
     if (!is_resident(layout_.residences[id])) return std::nullopt;
     const std::uint32_t item = item_of_[layout_.positions[id].storage.index()];
     const Bytes offset = layout_.offset_in_storage(tensor);
-    return item == kNone ? std::nullopt : std::optional(Seat{item, {offset, offset + size}});
+    return item == kNone ? std::nullopt : std::optional(Seat{item, {offset, offset + with_padding(tensor)}});
   }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  /// The padding behind a class belongs to each of its tensors that ends last.
+  [[nodiscard]] Bytes with_padding(TensorId tensor) const {
+    const ClassId id = layout_.class_of(tensor);
+    const Bytes offset = layout_.sharing.place(tensor).offset;
+    const Bytes size = graph_.tensor(tensor).size;
+    const bool is_last = size > Bytes(0) && offset + size == layout_.classes[id].size;
+    return is_last ? layout_.footprint(id) - offset : size;
+  }
 
   const Graph& graph_;
   const Layout& layout_;

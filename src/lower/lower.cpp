@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 
 #include "graph/interface/relations.hpp"
 #include "lower/apart.hpp"
+#include "lower/regions.hpp"
 #include "plan/interface/pieces.hpp"
 
 namespace stowage {
@@ -75,7 +75,8 @@ class ProblemBuilder {
   void order_step(Step step, std::span<Step> threshold, std::span<Step> first) const;
   void order_span(Interval span, std::span<Step> threshold, std::span<Step> first) const;
   void finish(ArenaProblem& arena, const LowerOptions& options, Lowering& result);
-  static void split_at(ArenaProblem& arena, Bytes max_size);
+  void relate(ArenaProblem& arena) const;
+  void split(ArenaProblem& arena, Bytes max_size) const;
   void add_hosts(ArenaProblem& arena) const;
   [[nodiscard]] bool may_be_guest(const Occupant& occupant) const;
 
@@ -337,32 +338,24 @@ void ProblemBuilder::add_joins(ArenaProblem& target) const {
   std::sort(joins.begin(), joins.end());
 }
 
-/// Splits the arena into regions of `max_size`, plus a separate region for each larger item. There are twice as many
-/// regions as the items would need without any sharing. So filling one region after another always finds room, because
-/// two neighbours together hold more than one region's worth.
-void ProblemBuilder::split_at(ArenaProblem& target, Bytes max_size) {
-  Bytes total;  // including padding for every alignment
-  std::vector<std::size_t> oversize;
-  for (std::size_t i = 0; i < target.problem.items.size(); ++i) {
-    const Item& item = target.problem.items[i];
-    if (item.size > max_size) {
-      oversize.push_back(i);
-    } else {
-      total += item.size + item.alignment;
-    }
-  }
-  if (oversize.empty() && total <= max_size) return;
-  const auto usual = static_cast<std::size_t>(2 * (total.value() / max_size.value()) + 2);
-  const std::size_t count = std::clamp<std::size_t>(target.problem.items.size() - oversize.size(), 1, usual);
-  target.problem.regions.assign(count, Region{max_size, true});
-  // An empty list allows all regions, which is right as long as there are no others.
-  std::vector<std::uint32_t> ordinary(oversize.empty() ? 0 : count);
-  std::iota(ordinary.begin(), ordinary.end(), 0U);
-  for (Item& item : target.problem.items) item.allowed = ordinary;
+/// Adds what holds between items.
+void ProblemBuilder::relate(ArenaProblem& target) const {
+  if (is_ordered() && !target.occupants.empty()) add_order(target);
+  target.problem.apart = find_apart(graph_, layout_, target);
+  add_joins(target);
+}
+
+/// Splits the arena into regions with a limit.
+void ProblemBuilder::split(ArenaProblem& target, Bytes max_size) const {
+  const std::vector<std::size_t> oversize = find_oversize(target.problem, max_size);
+  ArenaProblem larger{.name = {}, .memory = target.memory, .kind = target.kind, .problem = {}, .occupants = {}};
   for (const std::size_t i : oversize) {
-    target.problem.items[i].allowed = {static_cast<std::uint32_t>(target.problem.regions.size())};
-    target.problem.regions.push_back({target.problem.items[i].size, true});
+    larger.problem.items.push_back(target.problem.items[i]);
+    larger.occupants.push_back(target.occupants[i]);
   }
+  if (!oversize.empty()) relate(larger);
+  const RegionChoice choice = split_at(target.problem, max_size, oversize, larger.problem);
+  target.covers_graph = choice == RegionChoice::complete;
 }
 
 /// Whether an occupant may be placed in a caller's buffer: only if it lives within a run and needs no fixed address,
@@ -429,16 +422,15 @@ void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Low
   std::optional<Bytes> limit = graph_.memory(each.memory).max_size;
   if (options.region_limit) limit = std::min(limit.value_or(*options.region_limit), *options.region_limit);
   each.limit = each.kind == ArenaKind::ring ? std::nullopt : limit;
-  if (each.limit) split_at(each, *each.limit);
+  if (each.limit) split(each, *each.limit);
   if (each.kind == ArenaKind::shared) add_hosts(each);
   if (each.kind != ArenaKind::persistent) {
     each.problem.capacity = options.capacity;
-    if (is_ordered() && !each.occupants.empty()) add_order(each);
-    each.problem.apart = find_apart(graph_, layout_, each);
-    add_joins(each);
+    relate(each);
   }
   const bool searched = each.kind == ArenaKind::shared || each.kind == ArenaKind::fixed;
-  each.covers_graph = !searched || !(layout_.has_alternatives || liveness_.timeline.branches());
+  const bool is_one_layout = !layout_.has_alternatives && !liveness_.timeline.branches() && each.covers_graph;
+  each.covers_graph = !searched || is_one_layout;
   naive_ += each.size.value_or(Bytes(0));
   result.arenas.push_back(std::move(each));
 }

@@ -15,6 +15,7 @@ namespace stowage {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using testing::Sketch;
 
 using testing::piece;
@@ -155,7 +156,7 @@ TEST(Lower, MemoriesAndKindsAreProblemsOfTheirOwn) {
   EXPECT_EQ(lowering.naive, Bytes(16));
 }
 
-TEST(Lower, AMaximumSizeMakesRegionsAndOversizeItemsHaveTheirOwn) {
+TEST(Lower, AMaximumSizeMakesRegionsAndOthersMayUseThoseOfOversizeItems) {
   GraphBuilder builder("g");
   const MemoryId gpu = builder.add(Memory{.name = "gpu", .max_size = Bytes(100)});
   const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(60), .memory = gpu, .flags = TensorFlag::input});
@@ -165,10 +166,32 @@ TEST(Lower, AMaximumSizeMakesRegionsAndOversizeItemsHaveTheirOwn) {
   const Graph graph = *builder.build();
   const Problem problem = lower(graph, analyze(graph)).arenas[0].problem;
   ASSERT_EQ(problem.regions.size(), 3U);
-  EXPECT_EQ(problem.regions[0].limit, Bytes(100));
-  EXPECT_EQ(problem.regions[2].limit, Bytes(500));
-  EXPECT_THAT(problem.items[2].allowed, ElementsAre(2U));
-  EXPECT_THAT(problem.items[0].allowed, ElementsAre(0U, 1U));
+  EXPECT_EQ(problem.regions[0].limit, Bytes(500));
+  EXPECT_EQ(problem.regions[2].limit, Bytes(100));
+  EXPECT_THAT(problem.items[2].allowed, ElementsAre(0U));
+  EXPECT_THAT(problem.items[0].allowed, IsEmpty()) << "everywhere";
+}
+
+TEST(Lower, OnlyARegionThatAnOversizeItemMustLieInIsOpenToOthers) {
+  GraphBuilder builder("g");
+  const MemoryId gpu = builder.add(Memory{.name = "gpu", .max_size = Bytes(100)});
+  const auto tensor = [&](const char* name, std::int64_t size) {
+    return builder.add(Tensor{.name = name, .size = Bytes(size), .memory = gpu});
+  };
+  const TensorId a = tensor("a", 500);
+  const TensorId b = tensor("b", 60);
+  const TensorId c = tensor("c", 400);
+  builder.add(Op{.name = "f", .kind = "X", .outputs = {a}});
+  builder.add(Op{.name = "g", .kind = "X", .inputs = {a}, .outputs = {b}});
+  builder.add(Op{.name = "h", .kind = "X", .inputs = {b}, .outputs = {c}});
+  const Graph graph = *builder.build();
+  const ArenaProblem arena = lower(graph, analyze(graph)).arenas[0];
+  ASSERT_EQ(arena.problem.regions.size(), 3U);
+  EXPECT_THAT(arena.problem.items[0].allowed, ElementsAre(0U));
+  EXPECT_THAT(arena.problem.items[1].allowed, ElementsAre(0U, 1U));
+  EXPECT_THAT(arena.problem.items[2].allowed, ElementsAre(0U, 2U));
+  EXPECT_EQ(arena.problem.regions[2].limit, Bytes(400));
+  EXPECT_FALSE(arena.covers_graph) << "c might be the one to which b comes";
 }
 
 TEST(Lower, WithAlternativesTheProblemDoesNotCoverTheGraph) {

@@ -283,7 +283,8 @@ VerifyOptions verify_options(const PlanOptions& options) {
   return {.max_findings = 1,
           .keep_inputs = options.keep_inputs,
           .base = options.base,
-          .region_limit = options.region_limit};
+          .region_limit = options.region_limit,
+          .batch_start = options.batch_start};
 }
 
 /// A plan that breaks a rule is a bug of ours and must never be returned.

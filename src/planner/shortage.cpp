@@ -5,6 +5,8 @@
 namespace stowage {
 namespace {
 
+constexpr const char* kNeeded = "needs at least";
+
 /// What one memory needs, by the same measure for all its arenas: the bounds if they prove that the capacity is too
 /// small, otherwise the sizes.
 struct MemoryNeed {
@@ -55,8 +57,8 @@ std::string describe(const std::string& who, const MemoryNeed& need, Bytes capac
   const Bytes bytes = proven ? need.proven : *need.taken;
   const std::string& kinds = proven ? need.proven_by_kind : need.taken_by_kind;
   return fmt::format("{} {} {} bytes, {} more than the {} available{}", who,
-                     proven ? "needs at least" : "takes, in the best plan so far,", bytes.value(),
-                     (bytes - capacity).value(), capacity.value(), need.arenas > 1 ? fmt::format(" ({})", kinds) : "");
+                     proven ? kNeeded : "takes, in the best plan so far,", bytes.value(), (bytes - capacity).value(),
+                     capacity.value(), need.arenas > 1 ? fmt::format(" ({})", kinds) : "");
 }
 
 enum class Weights : std::uint8_t { left_out, counted };
@@ -75,17 +77,25 @@ std::string shortage(const Planned& planned, Bytes capacity, Weights weights) {
   return text;
 }
 
+/// What the bounds rest on, if that is not the graph alone.
+std::string with_conditions(const Planned& planned, const std::string& text) {
+  const BoundOptions rests = bound_options(planned);
+  if (text.find(kNeeded) == std::string::npos || !(rests.forbidding || rests.central_fills)) return text;
+  return text + ", with these options" +
+         (rests.central_fills ? "; filling memory right before its op (--zero-fill separate) may need less" : "");
+}
+
 }  // namespace
 
 std::string shortage_text(const Planned& planned, Bytes capacity) {
-  return shortage(planned, capacity, Weights::left_out);
+  return with_conditions(planned, shortage(planned, capacity, Weights::left_out));
 }
 
 std::string shortage_text(const Planned& planned) {
   const PlanOptions& options = planned.options;
   const std::string text = options.capacity ? shortage_text(planned, *options.capacity) : "";
   if (!text.empty() || !options.capacity_total) return text;
-  return shortage(planned, *options.capacity_total, Weights::counted);
+  return with_conditions(planned, shortage(planned, *options.capacity_total, Weights::counted));
 }
 
 }  // namespace stowage

@@ -25,7 +25,50 @@ Bytes folded_bytes(const Graph& graph, const Plan& plan) {
   return sum;
 }
 
+/// The last op that has its memory filled at the start; op 0 if none has.
+std::size_t last_central_fill(const Graph& graph, const std::vector<char>& central) {
+  std::size_t last = 0;
+  for (std::size_t k = 1; k < central.size(); ++k) {
+    const ZeroFill& fill = graph.ops()[k].zero_fill;
+    if (central[k] != 0 && !(fill.outputs.empty() && fill.workspaces.empty())) last = k;
+  }
+  return last;
+}
+
+/// Whether the bound counts memory as taken because it is filled before the op that needs it. Nobody knows what a
+/// search counts.
+bool counts_fills(const Arena& arena, std::size_t last) {
+  const BoundProof::Argument argument = arena.proof.argument;
+  const bool at_op = argument == BoundProof::Argument::live_bytes || argument == BoundProof::Argument::aligned;
+  return arena.lower_bound > Bytes(0) && is_paid(arena.kind) &&
+         !(at_op && arena.proof.op && arena.proof.op->index() >= last);
+}
+
 }  // namespace
+
+BoundOptions bound_options(const Planned& planned) {
+  const PlanOptions& options = planned.options;
+  BoundOptions rests;
+  if (planned.lower_bound == Bytes(0)) return rests;
+  rests.forbidding = !options.in_place || options.no_reuse || !options.no_reuse_names.empty();
+  if (rests.forbidding && planned.plan) {
+    const std::vector<Arena>& arenas = planned.plan->arenas;
+    rests.forbidding = std::any_of(arenas.begin(), arenas.end(), [](const Arena& arena) {
+      const BoundProof::Argument argument = arena.proof.argument;
+      return argument == BoundProof::Argument::choices || argument == BoundProof::Argument::search;
+    });
+  }
+  const std::shared_ptr<const PlanningRecord>& record = planned.record;
+  if (options.zero_fill != FillPolicy::central || !record) return rests;
+  const std::size_t last = last_central_fill(planned.graph, record->analysis.layout.central_fills);
+  rests.central_fills = last > 0;
+  if (last > 0 && planned.plan) {
+    const std::vector<Arena>& arenas = planned.plan->arenas;
+    rests.central_fills =
+        std::any_of(arenas.begin(), arenas.end(), [&](const Arena& arena) { return counts_fills(arena, last); });
+  }
+  return rests;
+}
 
 Summary summarize(const Planned& planned) {
   const Graph& graph = planned.graph;
@@ -37,6 +80,8 @@ Summary summarize(const Planned& planned) {
   summary.lower_bound = planned.lower_bound;
   summary.naive = planned.naive;
   summary.padding = planned.options.padding;
+  const BoundOptions rests = bound_options(planned);
+  summary.bound_rests_on_options = rests.forbidding || rests.central_fills;
   summary.status = to_string(planned.status);
   summary.solver = planned.solver;
   summary.strategies = planned.candidates.size();

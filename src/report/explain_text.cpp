@@ -66,7 +66,8 @@ std::string ExplanationWriter::figures() const {
   const Summary& summary = explanation_.summary;
   const std::string verdict =
       summary.proven_optimal
-          ? "smallest possible (proven): no placement of these tensors in this order of ops is smaller"
+          ? fmt::format("smallest possible (proven): no placement of these tensors in this order of ops is smaller{}",
+                        summary.bound_rests_on_options ? " with these options" : "")
           : fmt::format("{} above the bound; the smallest possible peak is in between",
                         percent_text(summary.peak - summary.lower_bound, summary.lower_bound));
   std::string text =

@@ -80,6 +80,34 @@ TEST(Apart, ACallersBufferThatHostsOthersCounts) {
   EXPECT_THAT(verify(Graph::build(shorter).value(), plan), IsEmpty()) << "the buffer's head is another matter";
 }
 
+TEST(Apart, PaddingIsSharedNeitherNowNorLater) {
+  GraphDescription description = chain().description();
+  description.tensors[0].alignment = Bytes(64);
+  description.apart = {{TensorId(0), TensorId(2)}};
+  const Graph graph = Graph::build(std::move(description)).value();
+  const Plan plan = plan_of(graph, {0, 200, 100, 300});
+  EXPECT_THAT(verify(graph, plan),
+              ElementsAre(Breaks(Rule::apart, "tensor 'a' (0) at [0, 128) with its padding and tensor 'c' (2)")));
+  EXPECT_THAT(verify(graph, plan, {.padding = Padding::none}), IsEmpty()) << "exact bytes";
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 200, 128, 300})), IsEmpty());
+}
+
+TEST(Apart, AViewHasThePaddingOnlyIfItEndsThere) {
+  const auto build = [](std::size_t view_of_b) {
+    GraphDescription description = graph_of({tensor("a", 100, kInput), tensor("b", 100), tensor("c", 20),
+                                             tensor("d", 10, kOutput), view("head", 50, 0, 0), view("tail", 50, 0, 50)},
+                                            {op("f", {0}, {1}), op("g", {1}, {2}), op("h", {2}, {3})})
+                                       .description();
+    description.tensors[0].alignment = Bytes(128);
+    description.apart = {{TensorId(2), TensorId(view_of_b)}};
+    return Graph::build(std::move(description)).value();
+  };
+  const Graph tail = build(5);
+  EXPECT_THAT(rules(verify(tail, plan_of(tail, {0, 200, 104, 300, 0, 50}))), ElementsAre(Rule::apart));
+  const Graph head = build(4);
+  EXPECT_THAT(verify(head, plan_of(head, {0, 200, 104, 300, 0, 50})), IsEmpty());
+}
+
 TEST(Apart, EachPairIsAFinding) {
   const Graph graph = with_apart(chain(), {{TensorId(0), TensorId(2)}, {TensorId(1), TensorId(3)}});
   const Plan plan = plan_of(graph, {0, 100, 0, 100});

@@ -48,6 +48,33 @@ TEST(FixedAddress, WithARefreshableBaseWhatSuchAnOpTouchesLiesInAFixedArena) {
               ElementsAre(Breaks(Rule::arena, "workspace 0 of op 'reduce' (1) belongs in a fixed")));
 }
 
+TEST(FixedAddress, WithARefreshableBaseNothingElseLiesInAFixedArena) {
+  const Graph graph = collective();
+  Plan plan = plan_of(graph, {0, 100, 0}, {200});
+  const ArenaId fixed = add_arena(plan, ArenaKind::fixed, 250);
+  for (Placement& each : plan.placements) each.arena = fixed;
+  plan.workspaces[0].arena = fixed;
+  plan.arenas[0].size = plan.arenas[0].regions[0] = Bytes(0);
+  plan.arenas[0].proven_optimal = true;
+  EXPECT_THAT(verify(graph, plan), IsEmpty()) << "under a fixed base all arenas are alike";
+  EXPECT_THAT(verify(graph, plan, {.base = AddressBase::refreshable}),
+              ElementsAre(Breaks(Rule::arena, "tensor 'c' (2) needs no fixed address")));
+}
+
+TEST(FixedAddress, WhatAGroupTiesToAFixedAddressLiesInTheFixedArenaToo) {
+  Op gather = op("gather", {0, 1}, {2});
+  gather.contiguous_inputs = Contiguity::padded;
+  Op reduce = op("reduce", {0}, {});
+  reduce.fixed_address = true;
+  const Graph graph = graph_of({tensor("a", 100), tensor("b", 100), tensor("c", 100, kOutput)},
+                               {op("a", {}, {0}), op("b", {}, {1}), reduce, gather});
+  Plan plan = plan_of(graph, {0, 100, 0});
+  const ArenaId fixed = add_arena(plan, ArenaKind::fixed, 200);
+  plan.placements[0].arena = plan.placements[1].arena = fixed;
+  fit(plan.arenas[0], Bytes(100));
+  EXPECT_THAT(verify(graph, plan, {.base = AddressBase::refreshable}), IsEmpty());
+}
+
 // -------------------------------------------------------------------------------------------------------------- pools
 
 /// A ring of 2048 bytes: prefetches of 512, 1024, 512 and 512 on stream 1, each read on stream 0.

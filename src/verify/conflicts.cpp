@@ -59,12 +59,19 @@ void Conflicts::overwritten(ClaimId earlier, ClaimId later, ByteRange shared,
                             std::optional<std::pair<Moment, Moment>> unordered) {
   const bool padding = is_padding(earlier, later, shared);
   if (!is_new(facts_.claims[earlier].holder, facts_.claims[later].holder)) return;
+  const HolderId holder = facts_.claims[earlier].holder;
+  const bool earlier_is_input =
+      facts_.claims.is_value(holder) && facts_.input.values[ValueId(holder)].flags.has(TensorFlag::input);
   const Step begin = need_of(facts_.claims[later].holder).begin;
   std::string why = "while both are needed at " + name(std::max(begin, Step(0)));
   if (unordered && need_of(facts_.claims[earlier].holder).end < begin) {
     const Graph& graph = facts_.input.graph;
-    why = fmt::format("while nothing orders {} before {}", describe_step(graph, OpId(unordered->first.op)),
-                      describe_step(graph, OpId(unordered->second.op)));
+    const auto [first, second] = *unordered;
+    const bool unread = first.op == second.op && earlier_is_input;
+    why = unread ? fmt::format("while {}, which is not read in this run, is needed until {} is over", name(earlier),
+                               describe_step(graph, OpId(first.op)))
+                 : fmt::format("while nothing orders {} before {}", describe_step(graph, OpId(first.op)),
+                               describe_step(graph, OpId(second.op)));
   }
   findings_.add(padding ? Rule::padding : Rule::overlap, "{} {}{}", describe_pair(earlier, later, shared), why,
                 describe_needs(earlier, later));

@@ -46,7 +46,7 @@ class Largest {
     Bytes alignment;
   };
 
-  [[nodiscard]] std::size_t number(std::size_t thing) const { return links_.rigid[thing]; }
+  [[nodiscard]] std::size_t number(std::size_t thing) const { return links_.demanded[thing]; }
 
   /// A unit that is spread over several regions is reported elsewhere; here each region counts separately.
   void add(std::size_t number, const Place& place, Bytes size, Bytes alignment) {
@@ -91,11 +91,13 @@ void check_region_limits(const Case& input, const Links& links, const Copies& co
       const std::optional<Bytes> limit = exceeded_limit(input, arena, arena.regions[r]);
       if (!limit) continue;
       if (!largest) largest.emplace(input, links, copies, cells);
-      if (largest->in(cell) > *limit) continue;
-      findings.add(Rule::bounds,
-                   "region {} of {} has {} bytes, but {} allows {}, and nothing in the region is larger than that", r,
-                   describe(input.plan, ArenaId(a)), arena.regions[r].value(),
-                   fmt::format("memory '{}'", input.graph.memory(arena.memory).name), limit->value());
+      const Bytes needed = largest->in(cell);
+      if (arena.regions[r] <= needed) continue;
+      findings.add(Rule::bounds, "region {} of {} has {} bytes, but memory '{}' allows {}, and {}", r,
+                   describe(input.plan, ArenaId(a)), arena.regions[r].value(), input.graph.memory(arena.memory).name,
+                   limit->value(),
+                   needed <= *limit ? "nothing in the region is larger than that"
+                                    : fmt::format("the largest thing in the region has {}", needed.value()));
     }
   }
 }

@@ -52,8 +52,8 @@ class LinkCheck {
       : input_(input),
         copies_(copies),
         findings_(findings),
-        rigid_(input.values.size() + copies.size()),
         demanded_(input.values.size() + copies.size()),
+        tied_(input.values.size() + copies.size()),
         kin_(input.values.size()),
         part_(input.values.size()),
         persistent_part_(input.values.size()) {}
@@ -65,7 +65,7 @@ class LinkCheck {
       if (op.contiguous_inputs == Contiguity::none && op.contiguous_outputs == Contiguity::none) continue;
       for (const Group& group : groups_of(graph, OpId(k))) check_group(group);
     }
-    tie_groups_taken_in_place();
+    tie_fused_inputs();
     for (std::size_t s = 1; s < graph.scopes().size() && !findings_.full(); ++s) check_body(ScopeId(s));
     for (std::uint32_t i = 0; i < copies_.size() && !findings_.full(); ++i) {
       // A tensor without bytes may be at the destination of the copy by chance.
@@ -73,7 +73,7 @@ class LinkCheck {
       findings_.add(Rule::copy, "copy {} of {} {} is needed by nothing", i, describe(graph, copies_[i].tensor),
                     describe(input_.plan, copies_[i].to));
     }
-    return {std::move(packed_), rigid_.take(),    demanded_.take(),
+    return {std::move(packed_), demanded_.take(), tied_.take(),
             kin_.take(),        std::move(part_), std::move(persistent_part_)};
   }
 
@@ -90,6 +90,7 @@ class LinkCheck {
   struct BatchStartOf {
     OpId op;
     Place place;
+    std::size_t number;  ///< In `Links`.
   };
 
   void check_group(const Group& group);
@@ -103,8 +104,22 @@ class LinkCheck {
   /// Where the group starts; null if its first member, or its whole, has no place.
   [[nodiscard]] const Place* start_of(const Group& group);
 
-  /// If an output takes over a member in place, the groups of both are tied together.
-  void tie_groups_taken_in_place();
+  /// A planner may have fused zero-copy inputs of a memory into one contiguous range.
+  void tie_fused_inputs();
+  /// The two lie at a distance that the graph demands.
+  void demand(std::size_t a, std::size_t b) {
+    demanded_.join(a, b);
+    tied_.join(a, b);
+  }
+  /// The number of the member, or of its copy, in `Links`.
+  [[nodiscard]] std::size_t number(const Group& group, TensorId member, const Where& where) const {
+    const bool copied = group.of_inputs && where.copy != kNoCopy;
+    return copied ? input_.values.size() + where.copy : input_.values.of(member).index();
+  }
+  [[nodiscard]] std::size_t number_of_first(const Group& group) const {
+    const TensorId first = group.whole.value_or(group.members.front().tensor);
+    return number(group, first, group.whole ? Where{} : find(group, first));
+  }
 
   void check_body(ScopeId id);
   void check_carried(ScopeId id);
@@ -115,8 +130,8 @@ class LinkCheck {
   Copies& copies_;
   Findings& findings_;
   std::vector<Packed> packed_;
-  Joined rigid_;
   Joined demanded_;
+  Joined tied_;
   Joined kin_;
   std::vector<char> part_;
   std::vector<char> persistent_part_;
@@ -163,9 +178,14 @@ void LinkCheck::check_batch_start(const Group& group, const Place& base) {
   if (batch.empty() || input_.options.batch_start == BatchStart::free) return;
   const TensorId member = group.members.front().tensor;
   const GroupKind kind{group.of_inputs, group.kind, input_.graph.tensor(member).memory};
-  const std::size_t number = groups_in_batch_[{kind, batch}]++;
-  const auto [first, is_first] = first_in_batch_.try_emplace({kind, number}, BatchStartOf{group.op, base});
-  if (is_first || lies_at(base, first->second.place, Bytes(0))) return;
+  const std::size_t start = number_of_first(group);
+  const std::size_t position = groups_in_batch_[{kind, batch}]++;
+  const auto [first, is_first] = first_in_batch_.try_emplace({kind, position}, BatchStartOf{group.op, base, start});
+  if (is_first) return;
+  if (lies_at(base, first->second.place, Bytes(0))) {
+    tied_.join(start, first->second.number);
+    return;
+  }
   const bool noted = std::any_of(input_.plan.notes.begin(), input_.plan.notes.end(), [&](const Note& note) {
     return note.tensor == member && note.reason == kGroupBeginsElsewhere;
   });
@@ -220,13 +240,7 @@ void LinkCheck::refuse_member(const Group& group, const Group::Member& member, c
 /// The member, or its copy, lies at a fixed distance from the group's first member, or from the
 /// whole that it is a part of.
 void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const Where& where) {
-  const TensorId first = group.whole.value_or(group.members.front().tensor);
-  const Where other = group.whole ? Where{} : find(group, first);
-  const auto number = [&](TensorId tensor, const Where& at) {
-    return group.of_inputs && at.copy != kNoCopy ? input_.values.size() + at.copy : input_.values.of(tensor).index();
-  };
-  rigid_.join(number(member.tensor, where), number(first, other));
-  demanded_.join(number(member.tensor, where), number(first, other));
+  demand(number(group, member.tensor, where), number_of_first(group));
   if (!group.whole || (group.of_inputs && where.copy != kNoCopy)) return;
   const ValueId part = input_.values.of(member.tensor);
   const ValueId whole = input_.values.of(*group.whole);
@@ -241,16 +255,13 @@ void LinkCheck::lie_rigid(const Group& group, const Group::Member& member, const
       {group.op, group.of_inputs ? part : whole, group.of_inputs ? whole : part, *where.place->cell, *bytes});
 }
 
-void LinkCheck::tie_groups_taken_in_place() {
-  for (const Op& op : input_.graph.ops()) {
-    for (const InPlacePair& pair : op.in_place) {
-      const ValueId out = input_.values.of(op.outputs[pair.output]);
-      const ValueId in = input_.values.of(*op.inputs[pair.input]);
-      if (!input_.values[out].grouped && !input_.values[in].grouped) continue;
-      const Place* const to = input_.places.valid(op.outputs[pair.output]);
-      const Place* const from = input_.places.valid(*op.inputs[pair.input]);
-      if (to && from && lies_at(*to, *from, Bytes(0))) rigid_.join(out.index(), in.index());
-    }
+void LinkCheck::tie_fused_inputs() {
+  std::map<MemoryId, std::size_t> first;
+  for (std::size_t t = 0; t < input_.graph.tensors().size(); ++t) {
+    const Tensor& tensor = input_.graph.tensors()[t];
+    if (!tensor.flags.has(TensorFlag::zero_copy) || !tensor.flags.has(TensorFlag::input)) continue;
+    const std::size_t value = input_.values.of(TensorId(t)).index();
+    if (input_.places.valid(TensorId(t))) tied_.join(value, first.try_emplace(tensor.memory, value).first->second);
   }
 }
 
@@ -292,8 +303,7 @@ void LinkCheck::check_handover(TensorId from, TensorId to, std::span<const std::
   if (input_.values.of(from) == input_.values.of(to) || !target) return;
   if (source && lies_at(*source, *target, Bytes(0))) {
     kin_.join(input_.values.of(from).index(), input_.values.of(to).index());
-    rigid_.join(input_.values.of(from).index(), input_.values.of(to).index());
-    demanded_.join(input_.values.of(from).index(), input_.values.of(to).index());
+    demand(input_.values.of(from).index(), input_.values.of(to).index());
     return;
   }
   for (const std::uint32_t copy : copies) {

@@ -22,10 +22,10 @@ struct Packed {
 /// How the plan realises groups and bodies.
 struct Links {
   std::vector<Packed> packed;
-  /// By value, then by copy: those at fixed distances from each other, including through groups, have the same number.
-  std::vector<std::uint32_t> rigid;
-  /// The same, but only where groups and bodies demand the distance, not because the plan works in place.
+  /// By value, then by copy: those at distances from each other that groups and bodies demand have the same number.
   std::vector<std::uint32_t> demanded;
+  /// The same, and also where the options tie groups of different batches, or zero-copy inputs, to each other.
+  std::vector<std::uint32_t> tied;
   /// By value: those that share bytes on purpose have the same number. They are parts and wholes, or one hands its
   /// bytes over to the other.
   std::vector<std::uint32_t> kin;

@@ -38,6 +38,27 @@ void check_claim(const Plan& plan, ArenaId id, Findings& findings) {
   }
 }
 
+/// What groups, bodies and options tie to something that needs a fixed address.
+class FixedTies {
+ public:
+  FixedTies(const Case& input, const Links& links, const Copies& copies) : links_(links), fixed_(links.tied.size()) {
+    for (std::size_t value = 0; value < input.values.size(); ++value) {
+      if (input.values[ValueId(value)].fixed) fixed_[links.tied[value]] = 1;
+    }
+    for (std::uint32_t i = 0; i < copies.size(); ++i) {
+      if (copies[i].role == CopyRole::group_input && input.graph.op(copies[i].when.op).fixed_address)
+        fixed_[links.tied[input.values.size() + i]] = 1;
+    }
+  }
+
+  /// `thing` as in `Links`.
+  [[nodiscard]] bool has(std::size_t thing) const { return fixed_[links_.tied[thing]] != 0; }
+
+ private:
+  const Links& links_;
+  std::vector<char> fixed_;  ///< By number.
+};
+
 /// What the graph requires of one tensor or workspace.
 struct Request {
   Subject subject;
@@ -46,6 +67,7 @@ struct Request {
   MemoryId memory;
   const Value& value;
   bool persistent_part = false;
+  bool tied_to_fixed = false;
 };
 
 /// The rules for a single placement.
@@ -77,7 +99,11 @@ class PlacementCheck {
                     request.memory.index(), describe(input_.plan, place.arena), arena.memory.index());
     }
     const ArenaKind kind = kind_of(request);
-    if (arena.kind == kind || (kind == ArenaKind::shared && arena.kind == ArenaKind::fixed)) return;
+    if (kind == ArenaKind::shared && arena.kind == ArenaKind::fixed) {
+      check_fixed(request, place.arena);
+      return;
+    }
+    if (arena.kind == kind) return;
     if (kind == ArenaKind::shared && arena.kind == ArenaKind::user) {
       check_guest(request, place.arena);
       return;
@@ -86,8 +112,16 @@ class PlacementCheck {
                   describe(input_.plan, place.arena), to_string(arena.kind));
   }
 
-  /// The kind of arena in which a value belongs. A value that belongs in a shared arena may also lie in a fixed one, or
-  /// in a caller's buffer.
+  /// Under a refreshable base the bytes of fixed arenas are only for what needs one address, and what is tied to it.
+  void check_fixed(const Request& request, ArenaId id) {
+    const bool refreshable = input_.options.base == AddressBase::refreshable;
+    if (!refreshable || request.tied_to_fixed || request.size == Bytes(0)) return;
+    findings_.add(Rule::arena, "{} needs no fixed address, and nothing that does need one ties it to {}, a fixed arena",
+                  name(request), describe(input_.plan, id));
+  }
+
+  /// The kind of arena in which a value belongs. A value that belongs in a shared arena may also lie in a caller's
+  /// buffer, and in a fixed arena if something ties it to a fixed address.
   [[nodiscard]] ArenaKind kind_of(const Request& request) const {
     const Value& value = request.value;
     if (value.persistent() || request.persistent_part) return ArenaKind::persistent;
@@ -121,7 +155,8 @@ class PlacementCheck {
   Findings& findings_;
 };
 
-void check_tensor(const Case& input, const Links& links, TensorId id, PlacementCheck& rules, Findings& findings) {
+void check_tensor(const Case& input, const Links& links, const FixedTies& ties, TensorId id, PlacementCheck& rules,
+                  Findings& findings) {
   const Tensor& tensor = input.graph.tensor(id);
   const ValueId value = input.values.of(id);
   const Place* const place = input.places.of(id);
@@ -138,9 +173,9 @@ void check_tensor(const Case& input, const Links& links, TensorId id, PlacementC
   }
   const Bytes alignment =
       links.part[value.index()] != 0 ? tensor.alignment.value_or(Bytes(1)) : input.graph.alignment(id);
-  rules.check(
-      {id, tensor.size, alignment, tensor.memory, input.values[value], links.persistent_part[value.index()] != 0},
-      *place);
+  rules.check({id, tensor.size, alignment, tensor.memory, input.values[value],
+               links.persistent_part[value.index()] != 0, ties.has(value.index())},
+              *place);
 }
 
 void check_workspace(const Case& input, WorkspaceId id, PlacementCheck& rules, Findings& findings) {
@@ -179,10 +214,11 @@ void check_header(const Graph& graph, const Plan& plan, Findings& findings) {
   }
 }
 
-void check_placements(const Case& input, const Links& links, Findings& findings) {
+void check_placements(const Case& input, const Links& links, const Copies& copies, Findings& findings) {
   PlacementCheck rules(input, findings);
+  const FixedTies ties(input, links, copies);
   for (std::size_t t = 0; t < input.graph.tensors().size() && !findings.full(); ++t) {
-    check_tensor(input, links, TensorId(t), rules, findings);
+    check_tensor(input, links, ties, TensorId(t), rules, findings);
   }
   for (std::size_t k = 0; k < input.graph.ops().size() && !findings.full(); ++k) {
     const auto count = static_cast<std::uint32_t>(input.graph.ops()[k].workspaces.size());
@@ -190,13 +226,16 @@ void check_placements(const Case& input, const Links& links, Findings& findings)
   }
 }
 
-void check_copies(const Case& input, const Copies& copies, Findings& findings) {
+void check_copies(const Case& input, const Links& links, const Copies& copies, Findings& findings) {
+  const FixedTies ties(input, links, copies);
+  const bool refreshable = input.options.base == AddressBase::refreshable;
   for (std::uint32_t i = 0; i < copies.size() && !findings.full(); ++i) {
     const CopyEntry& copy = copies[i];
     if (copy.role != CopyRole::group_input) continue;  // the destination of the others is the place of a tensor
     const ArenaKind kind = input.plan.arenas[copy.to.arena.index()].kind;
-    const bool pinned = input.graph.op(copy.when.op).fixed_address && input.options.base == AddressBase::refreshable;
-    if (kind == ArenaKind::fixed || (kind == ArenaKind::shared && !pinned)) continue;
+    const bool pinned = refreshable && input.graph.op(copy.when.op).fixed_address;
+    const bool may_be_fixed = !refreshable || ties.has(input.values.size() + i);
+    if ((kind == ArenaKind::fixed && may_be_fixed) || (kind == ArenaKind::shared && !pinned)) continue;
     findings.add(Rule::arena, "copy {} of {} belongs in a {} arena, but {} is {}", i,
                  describe(input.graph, copy.tensor), to_string(pinned ? ArenaKind::fixed : ArenaKind::shared),
                  describe(input.plan, copy.to.arena), to_string(kind));

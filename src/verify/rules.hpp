@@ -31,11 +31,12 @@ struct Links;
 [[nodiscard]] const char* why_unwelcome(const Value& value);
 
 /// Everything that needs a placement has one, nothing that must not have one does, and each is aligned, within its
-/// region, and in an arena of the right kind.
-void check_placements(const Case& input, const Links& links, Findings& findings);
+/// region, and in an arena of the right kind. Under a refreshable base, only what needs a fixed address, or is tied to
+/// something that does (`Links::tied`), lies in a fixed arena.
+void check_placements(const Case& input, const Links& links, const Copies& copies, Findings& findings);
 
 /// The result of a copy for one op lies in an arena from which the op may read it.
-void check_copies(const Case& input, const Copies& copies, Findings& findings);
+void check_copies(const Case& input, const Links& links, const Copies& copies, Findings& findings);
 
 /// Each ring of the graph has one arena of kind `pool`, of its size.
 void check_pools(const Case& input, Findings& findings);

@@ -168,6 +168,19 @@ TEST(Streams, AnUnreadInputCountsAsReadByTheFirstTask) {
   EXPECT_THAT(verify(ordered, plan_of(ordered, {0, 100, 0})), IsEmpty());
 }
 
+TEST(Streams, AnUnreadInputIsNeededUntilTheFirstTaskIsOver) {
+  const Graph graph =
+      graph_of({tensor("unread", 100, kInput), tensor("a", 100)}, {op_on(0, "none", {}, {}), op_on(1, "a", {}, {1})});
+  GraphDescription description = graph.description();
+  description.ops[0].batch = "1";
+  description.ops[1].batch = "2";
+  const Graph batches = Graph::build(std::move(description)).value();
+  EXPECT_THAT(verify(batches, plan_of(batches, {0, 0})),
+              ElementsAre(Breaks(Rule::overlap,
+                                 "while tensor 'unread' (0), which is not read in this run, is needed "
+                                 "until step 1 (op 'a' (1)) is over")));
+}
+
 TEST(Streams, AnUnreadInputIsNotReadByAnOpWithoutTask) {
   Op nothing = op_on(1, "nothing", {}, {});
   nothing.no_task = true;

@@ -75,16 +75,16 @@ std::vector<Finding> verify(const Graph& graph, const Plan& plan, const VerifyOp
   check_edges(graph, plan, findings);
   check_layout(input, findings);
   const Links links = check_links(input, copies, findings);
-  check_placements(input, links, findings);
-  check_copies(input, copies, findings);
+  check_placements(input, links, copies, findings);
+  check_copies(input, links, copies, findings);
   check_pools(input, findings);
-  check_apart(input, cells, findings);
   check_region_limits(input, links, copies, findings);
   Claims claims(input, copies, clears, cells);
   if (input.padding == Padding::own) {
     add_paddings(input, links, claims);
     check_paddings(input, claims, cells, findings);
   }
+  check_apart(input, claims, cells, findings);
   (void)check_bounds(input, claims, clears, findings);
   const Facts facts{input, copies, clears, claims};
   const std::vector<std::vector<bool>> met_clears = walk(facts, links, cells.count(), findings);

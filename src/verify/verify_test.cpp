@@ -223,6 +223,18 @@ TEST(VerifyBounds, WhatIsLargerThanTheLargestBufferHasARegionOfItsOwn) {
   EXPECT_THAT(verify(graph, plan), IsEmpty());
 }
 
+TEST(VerifyBounds, OthersMayLieInALargeRegionButNotMakeItLarger) {
+  const Memory small{.name = "small", .max_size = Bytes(150)};
+  const Graph graph =
+      graph_of({tensor("in", 100, TensorFlag::input), tensor("big", 200), tensor("a", 60), tensor("b", 90)},
+               {op("x", {0}, {}), op("y", {}, {1}), op("z", {}, {2}), op("w", {2}, {3})}, {small});
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 0, 60})), IsEmpty()) << "three share the 200 bytes with 'big'";
+  EXPECT_THAT(verify(graph, plan_of(graph, {0, 0, 150, 210})),
+              ElementsAre(Breaks(Rule::bounds,
+                                 "has 300 bytes, but memory 'small' allows 150, and the largest thing in "
+                                 "the region has 200")));
+}
+
 TEST(VerifyBounds, SizesRoundedUpToTheAlignmentCountAgainstTheLargestBuffer) {
   const Memory small{.name = "small", .alignment = Bytes(64), .max_size = Bytes(100)};
   const Graph graph = graph_of({tensor("in", 100, TensorFlag::input)}, {op("read", {0}, {})}, {small});

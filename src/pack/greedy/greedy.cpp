@@ -129,8 +129,20 @@ double area_of(const Item& item) {
   return area;
 }
 
+namespace {
+
+/// Pinned items come first. Then those that can only lie at the start of one region, because they fill it: anything
+/// placed there before could leave no room for them.
+int urgency_of(const Problem& problem, const Item& item) {
+  if (item.pinned) return 2;
+  return item.allowed.size() == 1 && problem.regions[item.allowed.front()].limit == item.size ? 1 : 0;
+}
+
+}  // namespace
+
 std::vector<std::size_t> in_order(const Problem& problem, PlacementOrder order) {
   struct OrderKey {
+    int urgency;
     double rank;  ///< Larger comes first.
     std::int64_t size;
     std::int64_t begin;
@@ -142,14 +154,13 @@ std::vector<std::size_t> in_order(const Problem& problem, PlacementOrder order) 
     const double rank = order == PlacementOrder::life   ? static_cast<double>(life.length().value())
                         : order == PlacementOrder::area ? area_of(item)
                                                         : 0;
-    keys.push_back({rank, order == PlacementOrder::begin ? 0 : item.size.value(), life.lower.value()});
+    keys.push_back(
+        {urgency_of(problem, item), rank, order == PlacementOrder::begin ? 0 : item.size.value(), life.lower.value()});
   }
   std::vector<std::size_t> items(problem.items.size());
   std::iota(items.begin(), items.end(), std::size_t{0});
   std::sort(items.begin(), items.end(), [&](std::size_t a, std::size_t b) {
-    const bool pinned_a = problem.items[a].pinned.has_value();
-    const bool pinned_b = problem.items[b].pinned.has_value();
-    if (pinned_a != pinned_b) return pinned_a;
+    if (keys[a].urgency != keys[b].urgency) return keys[a].urgency > keys[b].urgency;
     if (keys[a].rank != keys[b].rank) return keys[a].rank > keys[b].rank;
     if (keys[a].size != keys[b].size) return keys[a].size > keys[b].size;
     return keys[a].begin != keys[b].begin ? keys[a].begin < keys[b].begin : a < b;

@@ -10,8 +10,8 @@
 
 namespace stowage::pack {
 
-/// Which items are placed first. Pinned items always are; ties go to the larger, then the earlier, then the lower
-/// index.
+/// Which items are placed first. Pinned items always are, and then those that fill the only region they may lie in;
+/// ties go to the larger, then the earlier, then the lower index.
 enum class PlacementOrder : std::uint8_t { begin, size, life, area };
 
 /// Which free gap is taken: the one at the lowest offset, or the smallest (the lowest of equal ones; a gap without an

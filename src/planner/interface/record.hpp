@@ -40,6 +40,13 @@ struct PlanningRecord {
 [[nodiscard]] std::optional<Bytes> capacity_of(const PlanOptions& options, const std::vector<Bytes>& weights,
                                                MemoryId memory);
 
+/// Which options the bounds rest on: others might allow a smaller plan.
+struct BoundOptions {
+  bool forbidding = false;     ///< Without in-place pairs, or without reuse.
+  bool central_fills = false;  ///< Memory that ops need filled is filled at the start, and so is taken from then on.
+};
+[[nodiscard]] BoundOptions bound_options(const Planned& planned);
+
 /// The options of the stages before the solvers. For plans from other sources, which have no record.
 [[nodiscard]] AnalysisOptions analysis_options(const PlanOptions& options);
 [[nodiscard]] LowerOptions lower_options(const PlanOptions& options);

@@ -126,13 +126,13 @@ void CarelessPlan::look_at_values() {
       if (!input) continue;
       ValueFacts& of = value(*input);
       of.grouped |= has_input_group(op) || (has_output_group(op) && packed);
-      of.fixed |= op.fixed_address;
+      of.fixed |= op.fixed_address && !op.no_task;
       of.passed |= op.control != Control::none;
     }
     for (const TensorId output : op.outputs) {
       ValueFacts& of = value(output);
       of.grouped |= has_output_group(op) || (has_input_group(op) && packed);
-      of.fixed |= op.fixed_address;
+      of.fixed |= op.fixed_address && !op.no_task;
       of.passed |= op.control != Control::none;
       if (op.no_reuse) of.flags |= TensorFlag::no_reuse;
     }
@@ -295,7 +295,7 @@ void CarelessPlan::stack(Unit& unit) {
 Bytes CarelessPlan::end_of(const Unit& unit) const {
   std::int64_t alignment = 1;
   for (const auto& member : unit.members) alignment = std::max(alignment, member.second);
-  const bool padded = graph_.needs_addresses_only() && plan_.padding == Padding::own;
+  const bool padded = plan_.padding == Padding::own;
   const Bytes size(unit.upper - unit.lower);
   return Bytes(unit.offset + unit.lower) + (padded ? align_up(size, Bytes(alignment)) : size);
 }
@@ -307,7 +307,7 @@ void CarelessPlan::place_workspaces() {
       const Workspace& workspace = op.workspaces[w];
       const std::size_t first = workspace.memory.index() * kArenasPerMemory;
       Scratch scratch{OpId(k), w, {}};
-      scratch.unit.arena = first + (op.fixed_address ? kFixed : kShared);
+      scratch.unit.arena = first + (op.fixed_address && !op.no_task ? kFixed : kShared);
       scratch.unit.upper = workspace.size.value();
       scratch.unit.members = {{0, graph_.alignment(workspace).value()}};
       if (workspace.scope == WorkspaceScope::session && !op.no_task) scratch.unit.arena = first + kSession;

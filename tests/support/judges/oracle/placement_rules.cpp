@@ -190,28 +190,28 @@ std::optional<std::string> PlacementRules::bad_region(const Plan& plan) const {
   for (std::size_t a = 0; a < plan.arenas.size(); ++a) {
     const std::optional<Bytes> limit = graph_.memory(plan.arenas[a].memory).max_size;
     for (std::uint32_t r = 0; limit && r < plan.arenas[a].regions.size(); ++r) {
-      if (plan.arenas[a].regions[r] > *limit && !needs_large_region(plan, a, r, *limit))
-        return at("large region of arena", a);
+      const Bytes top = plan.arenas[a].regions[r];
+      if (top > *limit && !has_anything_of(top, plan, a, r)) return at("large region of arena", a);
     }
   }
   return std::nullopt;
 }
 
-/// Layout holds, so that a class is one range of bytes. Some owner alone is larger than the limit.
-bool PlacementRules::needs_large_region(const Plan& plan, std::size_t arena, std::uint32_t region, Bytes limit) const {
+/// Layout holds, so that a class is one range of bytes. Some owner alone is that large.
+bool PlacementRules::has_anything_of(Bytes least, const Plan& plan, std::size_t arena, std::uint32_t region) const {
   const auto padded = [&](Bytes size, Bytes alignment) {
     return plan.padding == Padding::own ? align_up(size, alignment) : size;
   };
   for (const WorkspacePlacement& p : plan.workspaces) {
     const Bytes alignment = graph_.alignment(graph_.op(p.op).workspaces[p.index]);
-    if (p.arena.index() == arena && p.region == region && padded(p.size, alignment) > limit) return true;
+    if (p.arena.index() == arena && p.region == region && padded(p.size, alignment) >= least) return true;
   }
   for (const Placement& p : plan.placements) {
     const std::size_t owner = facts_.owner(p.tensor);
     if (p.arena.index() != arena || p.region != region) continue;
     for (const Placement& q : plan.placements) {
       if (facts_.owner(q.tensor) != owner || q.offset + q.size < p.offset) continue;
-      if (padded(q.offset + q.size - p.offset, alignment_of(owner)) > limit) return true;
+      if (padded(q.offset + q.size - p.offset, alignment_of(owner)) >= least) return true;
     }
   }
   return false;

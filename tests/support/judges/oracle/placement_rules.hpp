@@ -26,7 +26,7 @@ class PlacementRules {
   [[nodiscard]] std::optional<std::string> bad_layout(const Plan& plan) const;
   [[nodiscard]] std::optional<std::string> bad_padding(const Plan& plan) const;
   [[nodiscard]] std::optional<std::string> bad_region(const Plan& plan) const;
-  [[nodiscard]] bool needs_large_region(const Plan& plan, std::size_t arena, std::uint32_t region, Bytes limit) const;
+  [[nodiscard]] bool has_anything_of(Bytes least, const Plan& plan, std::size_t arena, std::uint32_t region) const;
   [[nodiscard]] bool is_used(std::size_t owner) const;
   [[nodiscard]] Bytes alignment_of(std::size_t owner) const;
 

@@ -147,9 +147,17 @@ RunFacts::Spot RunFacts::spot_or_hosting(TensorId tensor) const {
   return spot_of(tensor);
 }
 
+RunFacts::Spot RunFacts::with_padding(TensorId tensor) const {
+  Spot spot = spot_or_hosting(tensor);
+  const std::optional<Spot>& padding = padding_[facts_.owner(tensor)];
+  const bool is_last = padding && padding->region == spot.region && padding->offset == spot.offset + spot.size;
+  if (is_last && spot.size > 0) spot.size += padding->size;
+  return spot;
+}
+
 std::optional<std::string> RunFacts::not_apart() const {
   for (const ApartTensors& pair : graph_.apart()) {
-    if (meet(spot_or_hosting(pair.a), spot_or_hosting(pair.b)))
+    if (meet(with_padding(pair.a), with_padding(pair.b)))
       return "tensors " + std::to_string(pair.a.index()) + " and " + std::to_string(pair.b.index()) + " are not apart";
   }
   return std::nullopt;

@@ -78,6 +78,8 @@ class RunFacts {
  private:
   /// Also that of a view of a tensor whose buffer, the caller's, hosts others. Aliases of such tensors have none.
   [[nodiscard]] Spot spot_or_hosting(TensorId tensor) const;
+  /// With the padding behind its owner, if the tensor ends where that begins.
+  [[nodiscard]] Spot with_padding(TensorId tensor) const;
   void place(std::size_t number, RegionKey region, Bytes offset, Bytes size);
   void read_plan();
   void cut_into_segments();
