@@ -338,5 +338,45 @@ TEST(Planner, SomeTensorsCanBeKept) {
   EXPECT_EQ(larger.plan->placements[2].offset, before.placements[2].offset);
 }
 
+/// x → wide → narrow → sum; sum is filled, by default at the start of the run.
+Graph filled_sum() {
+  GraphBuilder builder("filled");
+  const auto tensor = [&](const char* name, std::int64_t size, TensorFlags flags = {}) {
+    return builder.add(Tensor{.name = name, .size = Bytes(size), .flags = flags});
+  };
+  const TensorId x = tensor("x", 1024, TensorFlag::input);
+  const TensorId wide = tensor("wide", 1024);
+  const TensorId narrow = tensor("narrow", 512);
+  const TensorId sum = tensor("sum", 512, TensorFlag::output);
+  builder.add(Op{.name = "widen", .kind = "A", .inputs = {x}, .outputs = {wide}});
+  builder.add(Op{.name = "shrink", .kind = "A", .inputs = {wide}, .outputs = {narrow}});
+  Op acc{.name = "acc", .kind = "A", .inputs = {narrow}, .outputs = {sum}};
+  acc.zero_fill.outputs = {0};
+  builder.add(acc);
+  return builder.build().value();
+}
+
+TEST(Options, WhatIsProvenWithFillsAtTheStartSaysSo) {
+  EXPECT_TRUE(summarize(*plan(filled_sum())).bound_rests_on_options);
+  EXPECT_EQ(shortage_text(*plan(filled_sum(), {.capacity = Bytes(2048)})),
+            "it needs at least 2560 bytes, 512 more than the 2048 available, with these options; filling memory right "
+            "before its op (--zero-fill separate) may need less");
+  const Planned separate = *plan(filled_sum(), {.zero_fill = FillPolicy::separate, .capacity = Bytes(2048)});
+  EXPECT_EQ(separate.plan->peak(), Bytes(2048));
+  EXPECT_FALSE(summarize(separate).bound_rests_on_options);
+}
+
+TEST(Options, WhatIsProvenWithoutInPlacePairsSaysSo) {
+  GraphBuilder builder("pair");
+  const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(64), .flags = TensorFlag::input});
+  const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(64)});
+  builder.add(Op{.name = "f", .kind = "A", .inputs = {a}, .outputs = {b}, .in_place = {{0, 0}}});
+  const Graph graph = builder.build().value();
+  EXPECT_FALSE(summarize(*plan(graph)).bound_rests_on_options);
+  EXPECT_TRUE(summarize(*plan(graph, {.in_place = false})).bound_rests_on_options);
+  EXPECT_EQ(shortage_text(*plan(graph, {.in_place = false, .capacity = Bytes(64)})),
+            "it needs at least 128 bytes, 64 more than the 64 available, with these options");
+}
+
 }  // namespace
 }  // namespace stowage

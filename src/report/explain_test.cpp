@@ -54,15 +54,15 @@ TEST(Explain, AGraphWithoutMemoryHasACauseToo) {
   EXPECT_TRUE(found.details->gains.empty());
 }
 
-TEST(Explain, WhatIsLostMayBeExbibytes) {  // each tensor is above the limit, and so has its own region
+TEST(Explain, WhatIsLostMayBeExbibytes) {  // two tensors that are kept apart, one after the other
   GraphBuilder builder("exbibytes");
   const TensorId a = builder.add(Tensor{.name = "a", .size = Bytes(std::int64_t{1} << 60)});
   const TensorId b = builder.add(Tensor{.name = "b", .size = Bytes(std::int64_t{1} << 59)});
   builder.add(Op{.name = "make_a", .kind = "A", .outputs = {a}});
   builder.add(Op{.name = "make_b", .kind = "B", .outputs = {b}});
-  ExplainOptions options = deterministic();
-  options.plan.region_limit = Bytes(128);
-  const Explanation found = explain(builder.build().value(), options).value();
+  GraphDescription apart = builder.build().value().description();
+  apart.apart = {{a, b}};
+  const Explanation found = explain(Graph::build(std::move(apart)).value(), deterministic()).value();
   EXPECT_EQ(found.summary.peak, Bytes(std::int64_t{3} << 59));
   EXPECT_NE(found.cause.find("512 PiB (33%) is lost to fragmentation"), std::string::npos) << found.cause;
 }
