@@ -291,6 +291,27 @@ TEST(Choices, EverySolverPlacesATensorThatIsLargerThanARegion) {
     EXPECT_GE(planned(graph, {.solver = solver}).plan->peak(), Bytes(72)) << solver;
 }
 
+TEST(Choices, ThePaddingOfWhatIsFilledAtTheStartIsFreeUntilItsOp) {
+  const Graph graph =
+      graph_of(R"({"name":"t","size":56},{"name":"u","size":8},{"name":"f","size":8,"alignment":64})",
+               R"({"name":"T","kind":"X","outputs":[0]},{"name":"U","kind":"X","inputs":[0],"outputs":[1]},)"
+               R"({"name":"F","kind":"X","inputs":[1],"outputs":[2],"zero_fill":{"outputs":[0]}})");
+  const Planned result = planned(graph);
+  ASSERT_EQ(result.plan->clears.size(), 1U);
+  Plan smaller = *result.plan;
+  smaller.placements[0].offset = Bytes(8);  // behind f, which is filled already
+  smaller.placements[1].offset = Bytes(64);
+  smaller.placements[2].offset = Bytes(0);
+  smaller.clears[0].offset = Bytes(0);
+  smaller.arenas[0].size = smaller.arenas[0].regions[0] = Bytes(72);
+  smaller.arenas[0].lower_bound = Bytes(0);
+  smaller.arenas[0].proof = {};
+  smaller.arenas[0].proven_optimal = false;
+  const std::vector<Finding> findings = verify(graph, smaller);
+  EXPECT_THAT(findings, IsEmpty()) << findings.front().message;
+  EXPECT_LE(result.lower_bound, Bytes(72));
+}
+
 TEST(Choices, WithARefreshableBaseNothingElseLiesInTheFixedArena) {
   const Graph graph =
       graph_of(R"({"name":"x","size":32,"flags":["input"]},{"name":"r","size":32},{"name":"y","size":32},)"

@@ -77,6 +77,7 @@ class ProblemBuilder {
   void finish(ArenaProblem& arena, const LowerOptions& options, Lowering& result);
   void relate(ArenaProblem& arena) const;
   void split(ArenaProblem& arena, Bytes max_size) const;
+  [[nodiscard]] bool fills_before_padding() const;
   void add_hosts(ArenaProblem& arena) const;
   [[nodiscard]] bool may_be_guest(const Occupant& occupant) const;
 
@@ -417,6 +418,24 @@ void ProblemBuilder::add_hosts(ArenaProblem& target) const {
   }
 }
 
+/// Whether something that is filled at the start has padding. A Problem keeps that free from the start on, though
+/// something else may use it until the op.
+bool ProblemBuilder::fills_before_padding() const {
+  if (layout_.padding == Padding::none) return false;
+  for (std::size_t k = 0; k < layout_.central_fills.size(); ++k) {
+    if (layout_.central_fills[k] == 0) continue;
+    const Op& op = graph_.ops()[k];
+    for (const std::uint32_t output : op.zero_fill.outputs) {
+      const TensorId tensor = op.outputs[output];
+      if (!is_aligned(graph_.tensor(tensor).size, graph_.alignment(tensor))) return true;
+    }
+    for (const std::uint32_t w : op.zero_fill.workspaces) {
+      if (!is_aligned(op.workspaces[w].size, graph_.alignment(op.workspaces[w]))) return true;
+    }
+  }
+  return false;
+}
+
 void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Lowering& result) {
   if (each.occupants.empty() && each.kind != ArenaKind::ring) return;
   std::optional<Bytes> limit = graph_.memory(each.memory).max_size;
@@ -429,7 +448,8 @@ void ProblemBuilder::finish(ArenaProblem& each, const LowerOptions& options, Low
     relate(each);
   }
   const bool searched = each.kind == ArenaKind::shared || each.kind == ArenaKind::fixed;
-  const bool is_one_layout = !layout_.has_alternatives && !liveness_.timeline.branches() && each.covers_graph;
+  const bool is_one_layout =
+      !layout_.has_alternatives && !liveness_.timeline.branches() && each.covers_graph && !fills_before_padding();
   each.covers_graph = !searched || is_one_layout;
   naive_ += each.size.value_or(Bytes(0));
   result.arenas.push_back(std::move(each));

@@ -29,6 +29,7 @@ std::vector<Edge> usable_edges(const Case& input) {
 }
 
 /// By value: whether it is an output or workspace that must be filled as a whole, and a clear at the start fills it.
+/// None that has padding, which something else may use until the op.
 std::vector<char> find_filled_at_start(const Case& input, const std::vector<Extent>& extents, const Claims& claims,
                                        const Clears& clears) {
   std::vector<char> filled(input.values.size());
@@ -39,7 +40,8 @@ std::vector<char> find_filled_at_start(const Case& input, const std::vector<Exte
   };
   const auto look_at = [&](OpId op, ValueId value, Bytes size) {
     const auto holder = static_cast<HolderId>(value.index());
-    if (size == Bytes(0) || extents[holder].content != size || !claims.has_any(holder)) return;
+    if (size == Bytes(0) || extents[holder].content != size || extents[holder].size != size || !claims.has_any(holder))
+      return;
     const Claim& claim = claims[claims.first(holder)];
     const bool later = op != OpId(0) && covered(clears.before(static_cast<std::uint32_t>(op.index())), claim);
     if (claim.content().length() == size && !later && covered(clears.at_start(), claim)) filled[holder] = 1;
