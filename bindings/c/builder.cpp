@@ -141,12 +141,12 @@ Status read_body(const stowage_body& from, std::vector<Body>& bodies) {
                  "a body has tensors and ops only; memories, rings and tensors kept apart are the graph's",
                  {}};
   Body body{.tensors = content.tensors, .ops = content.ops, .inputs = {}, .outputs = {}, .carried = {}};
-  const auto as = [](auto kind) {
-    return [kind](const stowage_pair& pair) { return decltype(kind){TensorId(pair.a), TensorId(pair.b)}; };
-  };
-  STOWAGE_TRY_STATUS(read_list(List{from.inputs, from.input_count, "inputs"}, body.inputs, as(BodyInput{})));
-  STOWAGE_TRY_STATUS(read_list(List{from.outputs, from.output_count, "outputs"}, body.outputs, as(BodyOutput{})));
-  STOWAGE_TRY_STATUS(read_list(List{from.carried, from.carried_count, "carried"}, body.carried, as(Carried{})));
+  const auto input = [](const stowage_pair& pair) { return BodyInput{TensorId(pair.a), TensorId(pair.b)}; };
+  const auto output = [](const stowage_pair& pair) { return BodyOutput{TensorId(pair.a), TensorId(pair.b)}; };
+  const auto carry = [](const stowage_pair& pair) { return Carried{TensorId(pair.a), TensorId(pair.b)}; };
+  STOWAGE_TRY_STATUS(read_list(List{from.inputs, from.input_count, "inputs"}, body.inputs, input));
+  STOWAGE_TRY_STATUS(read_list(List{from.outputs, from.output_count, "outputs"}, body.outputs, output));
+  STOWAGE_TRY_STATUS(read_list(List{from.carried, from.carried_count, "carried"}, body.carried, carry));
   bodies.push_back(std::move(body));
   return Done{};
 }
