@@ -330,5 +330,20 @@ TEST(Choices, WithARefreshableBaseNothingElseLiesInTheFixedArena) {
   EXPECT_EQ(findings.front().rule, Rule::arena) << findings.front().message;
 }
 
+TEST(Choices, APlanWithLargeItemsInRegionsOfOthersIsKeptForItsOwnGraph) {
+  const Graph graph = graph_of(
+      R"({"name":"x","size":4096,"flags":["input"]},{"name":"a","size":512},{"name":"b","size":1024},)"
+      R"({"name":"y","size":512})",
+      R"({"name":"A","kind":"X","inputs":[0],"outputs":[1]},{"name":"B","kind":"X","inputs":[1],"outputs":[2]},)"
+      R"({"name":"Y","kind":"X","inputs":[2],"outputs":[3]})");
+  PlanOptions options{.region_limit = Bytes(128)};
+  const Planned first = planned(graph, options);
+  EXPECT_LT(first.plan->peak(), Bytes(4096 + 512 + 1024 + 512));
+  options.previous = *first.plan;
+  options.keep_offsets = true;
+  const Planned second = planned(graph, options);
+  EXPECT_EQ(second.plan->placements, first.plan->placements);
+}
+
 }  // namespace
 }  // namespace stowage

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/interface/sort_stably.hpp"
 
 namespace stowage {
 namespace {
@@ -82,19 +83,15 @@ std::map<WorkspaceId, PreviousPlace> places_of_workspaces(const Plan& plan, cons
 class RegionNumbers {
  public:
   RegionNumbers(const ArenaProblem& arena, std::span<const std::optional<PreviousPlace>> places)
-      : arena_(arena), paid_(arena.problem.regions.size() - arena.hosts.size()), is_own_(paid_) {
+      : arena_(arena), paid_(arena.problem.regions.size() - arena.hosts.size()), is_taken_(paid_) {
     for (std::size_t i = 0; i < places.size(); ++i) {
-      if (arena.problem.items[i].size == Bytes(0)) continue;
-      const std::optional<std::uint32_t> own = own_region(arena.problem.items[i]);
-      if (own) is_own_[*own] = 1;
-      if (own && places[i] && !places[i]->hosted) number_.try_emplace(places[i]->region, *own);
+      if (!places[i] || places[i]->hosted || arena.problem.items[i].size == Bytes(0)) continue;
+      Used& used = used_[places[i]->region];
+      used.items.push_back(&arena.problem.items[i]);
+      used.top = std::max(used.top, places[i]->offset + arena.problem.items[i].size);
     }
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      const bool counts = places[i] && !places[i]->hosted && arena.problem.items[i].size > Bytes(0);
-      if (counts) usual_.insert(places[i]->region);
-    }
-    for (const auto& [region, own] : number_) usual_.erase(region);
-    number_usual_regions();
+    number_owned();
+    number_others();
   }
 
   /// Without a byte an item lies in any region that it may lie in; the plan may not even list its region.
@@ -104,27 +101,69 @@ class RegionNumbers {
   }
 
  private:
-  /// The region that exists for this item, which is larger than the others.
+  /// A region of the plan.
+  struct Used {
+    std::vector<const Item*> items;
+    Bytes top;
+  };
+
+  /// The only region in which an item may lie, which is larger than the others.
   [[nodiscard]] std::optional<std::uint32_t> own_region(const Item& item) const {
-    const auto usual = std::find_if(item.allowed.begin(), item.allowed.end(), [&](auto r) { return r >= paid_; });
-    if (paid_ < 2 || usual - item.allowed.begin() != 1) return std::nullopt;
+    const auto host = std::find_if(item.allowed.begin(), item.allowed.end(), [&](auto r) { return r >= paid_; });
+    if (paid_ < 2 || host - item.allowed.begin() != 1) return std::nullopt;
     return item.allowed.front();
   }
 
-  /// All others are alike, so any numbers will do. One too many gets a number that no item may have.
-  void number_usual_regions() {
-    std::uint32_t next = 0;
-    for (const std::uint32_t region : usual_) {
-      while (next < paid_ && is_own_[next] != 0) ++next;
-      number_[region] = next < paid_ ? next++ : static_cast<std::uint32_t>(arena_.problem.regions.size());
+  void number_owned() {
+    for (const auto& [region, used] : used_) {
+      for (const Item* const item : used.items) {
+        const std::optional<std::uint32_t> own = own_region(*item);
+        if (!own || number_.contains(region)) continue;
+        number_[region] = *own;
+        is_taken_[*own] = 1;
+      }
     }
+  }
+
+  /// What must lie in a large region may be copies, which have no place in a plan. So each of the other regions, the
+  /// fullest first, gets the smallest that has room for it and in which all that it has may lie. One too many gets a
+  /// number that no item may have.
+  void number_others() {
+    std::map<Bytes, std::vector<std::uint32_t>> free;  // by limit; descending
+    for (std::size_t r = paid_; r-- > 0;) {
+      const std::optional<Bytes> limit = arena_.problem.regions[r].limit;
+      if (is_taken_[r] == 0) free[limit.value_or(kMaxBytes)].push_back(static_cast<std::uint32_t>(r));
+    }
+    std::vector<std::pair<std::uint32_t, const Used*>> others;
+    for (const auto& [region, used] : used_) {
+      if (!number_.contains(region)) others.emplace_back(region, &used);
+    }
+    sort_stably(others, [](const auto& a, const auto& b) { return a.second->top > b.second->top; });
+    for (const auto& [region, used] : others)
+      number_[region] = take(free, *used).value_or(static_cast<std::uint32_t>(arena_.problem.regions.size()));
+  }
+
+  [[nodiscard]] static std::optional<std::uint32_t> take(std::map<Bytes, std::vector<std::uint32_t>>& free,
+                                                         const Used& used) {
+    for (auto at = free.lower_bound(used.top); at != free.end(); ++at) {
+      std::vector<std::uint32_t>& regions = at->second;
+      const auto found = std::find_if(regions.rbegin(), regions.rend(), [&](std::uint32_t region) {
+        return std::all_of(used.items.begin(), used.items.end(),
+                           [&](const Item* item) { return item->may_lie_in(region); });
+      });
+      if (found == regions.rend()) continue;
+      const std::uint32_t region = *found;
+      regions.erase(std::next(found).base());
+      return region;
+    }
+    return std::nullopt;
   }
 
   const ArenaProblem& arena_;
   std::size_t paid_;
-  std::vector<char> is_own_;
-  std::map<std::uint32_t, std::uint32_t> number_;  ///< By region of the plan.
-  std::set<std::uint32_t> usual_;                  ///< Those of the plan that are nobody's own.
+  std::vector<char> is_taken_;
+  std::map<std::uint32_t, Used> used_;             ///< By region of the plan.
+  std::map<std::uint32_t, std::uint32_t> number_;  ///< The same.
 };
 
 /// By storage: whether it holds a tensor that must stay.
