@@ -22,10 +22,9 @@ struct Known {
     if (at == parts.end() || *at != part) parts.insert(at, part);
   }
 
-  /// What either knows. A point that was not reached yet (`Known()`) knows nothing.
+  /// What either knows.
   void merge(const Known& other) {
-    const std::size_t known = std::min(up_to.size(), other.up_to.size());
-    for (std::size_t s = 0; s < known; ++s) up_to[s] = std::max(up_to[s], other.up_to[s]);
+    for (std::size_t s = 0; s < up_to.size(); ++s) up_to[s] = std::max(up_to[s], other.up_to[s]);
     if (other.parts.empty()) return;
     std::vector<Part> both;
     std::set_union(parts.begin(), parts.end(), other.parts.begin(), other.parts.end(), std::back_inserter(both));

@@ -77,6 +77,7 @@ bool WaitFinder::try_out(Trial& trial) {
 
 template <class MayGoOn>
 void WaitFinder::take_waits(NodeId node, Known& known, MayGoOn&& may_go_on) {
+  if (!trial_->enough) return;  // the walk has ended, perhaps before it came to what is waited for
   const auto [first, last] = std::equal_range(trial_->waits.begin(), trial_->waits.end(), NodeWait{node, 0},
                                               [](const NodeWait& a, const NodeWait& b) { return a.to < b.to; });
   const Known before = trial_->doubtful ? known : Known();
