@@ -30,6 +30,7 @@ Result<PlanOptions> plan_options(const Graph& graph, const stowage_plan_options&
   STOWAGE_TRY_STATUS(check_sizes(from));
   PlanOptions options{.in_place = from.no_in_place == 0,
                       .keep_inputs = from.keep_inputs != 0,
+                      .extra_copies = from.no_extra_copies == 0,
                       .no_reuse = from.no_reuse != 0,
                       .zero_fill = from.separate_fills != 0 ? FillPolicy::separate : FillPolicy::central,
                       .base = from.refreshable_base != 0 ? AddressBase::refreshable : AddressBase::fixed,

@@ -396,6 +396,7 @@ typedef struct stowage_plan_options {
   int32_t same_batch_start;
   int32_t padding_none;
   int32_t memory_priority;
+  int32_t no_extra_copies;       ///< 1: copies only what cannot lie where its op needs it.
   int32_t keep_offsets;          ///< With `previous`: fails where something cannot stay.
   const stowage_plan* previous;  ///< What it places stays where that costs nothing; NULL: none.
   const char* solver;            ///< NULL: "auto".

@@ -165,10 +165,11 @@ PyOptions make_options(bool in_place, bool keep_inputs, bool no_reuse, const std
                        std::optional<std::int64_t> capacity, std::optional<std::int64_t> capacity_total,
                        const std::string& solver, std::optional<double> time_limit, std::uint32_t threads,
                        std::uint64_t seed, std::optional<std::uint64_t> node_budget, bool memory_priority,
-                       bool keep_offsets) {
+                       bool extra_copies, bool keep_offsets) {
   return {
       {.in_place = in_place,
        .keep_inputs = keep_inputs,
+       .extra_copies = extra_copies,
        .no_reuse = no_reuse,
        .zero_fill = choice(zero_fill, "central", "separate", "zero_fill") ? FillPolicy::separate : FillPolicy::central,
        .base = choice(base, "fixed", "refreshable", "base") ? AddressBase::refreshable : AddressBase::fixed,
@@ -219,15 +220,15 @@ void bind_plan(nb::module_& module) {
                        std::optional<std::int64_t> capacity, std::optional<std::int64_t> capacity_total,
                        const std::string& solver, std::optional<double> time_limit, std::uint32_t threads,
                        std::uint64_t seed, std::optional<std::uint64_t> node_budget, bool memory_priority,
-                       bool keep_offsets) {
+                       bool extra_copies, bool keep_offsets) {
              return make_options(in_place, keep_inputs, no_reuse, zero_fill, base, batch_start, padding, region_limit,
                                  fuse_inputs_up_to, capacity, capacity_total, solver, time_limit, threads, seed,
-                                 node_budget, memory_priority, keep_offsets);
+                                 node_budget, memory_priority, extra_copies, keep_offsets);
            }),
            nb::kw_only(), "in_place"_a, "keep_inputs"_a, "no_reuse"_a, "zero_fill"_a, "base"_a, "batch_start"_a,
            "padding"_a, "region_limit"_a.none(), "fuse_inputs_up_to"_a, "capacity"_a.none(), "capacity_total"_a.none(),
            "solver"_a, "time_limit"_a.none(), "threads"_a, "seed"_a, "node_budget"_a.none(), "memory_priority"_a,
-           "keep_offsets"_a);
+           "extra_copies"_a, "keep_offsets"_a);
   nb::class_<PyPlan> plan(module, "Plan", "Where every tensor of a graph lies.");
   bind_figures(plan);
   plan.def("to_json", [](const PyPlan& self) { return plan_to_json(self.planned.graph, answer_of(self)); })

@@ -42,6 +42,7 @@ class Options:
     region_limit: Size | None = None
     fuse_inputs_up_to: Size = 0
     memory_priority: bool = False
+    extra_copies: bool = True  # copy members of groups that could lie there, where the plan is smaller for it
     keep_offsets: bool = False  # with `previous`: fail where something cannot stay
 
     def _core(self) -> _core.Options:
@@ -300,7 +301,7 @@ def plan(
 ) -> Plan:
     """Plans a model's memory: `plan("model.onnx", capacity="6MiB", dims={"batch": 4})`.
 
-    `source` is a path, the bytes of a file, or a Graph. `options` are those
+    `source` is a path, the bytes of a file, a Graph, or of torch an ExportedProgram or a GraphModule. `options` are those
     of Options. Long work releases the GIL, shows progress where tqdm is installed and a person watches, and
     stops on Ctrl-C with the best plan so far (`Plan.interrupted`).
     """
