@@ -46,6 +46,8 @@ def module_of_file(path):
     parts = path.split("/")
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
+    if parts[:3] == ["include", "stowage", "c"]:
+        return None  # the C API, which is no module
     if parts[:2] == ["include", "stowage"] and len(parts) > 2:
         name = parts[2] if len(parts) > 3 else posixpath.splitext(parts[2])[0]
         return "" if name == "stowage" else name

@@ -1,4 +1,4 @@
-#include "stowage/stowage.h"
+#include "stowage/c/pack.h"
 
 extern "C" {
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stowage/stowage.h"
+#include "stowage/c/pack.h"
 
 enum { kOps = 12, kReads = 2, kNothing = -1 };
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "stowage/stowage.h"
+#include "stowage/c/pack.h"
 
 int main(void) {
   /* Four buffers: the steps in which each is live, and its bytes. */
