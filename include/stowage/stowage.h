@@ -3,9 +3,9 @@
 
 /// Stowage for C, and for every language that can call C (C99; docs/c.md).
 ///
-/// - `stowage_pack` is the small thing: arrays go in, offsets come out. It needs no graph and
-/// leaves
-///   nothing to be freed. The library `stowage_pack` has nothing else; stowage/c/pack.h suffices.
+/// - `stowage_pack` is the small thing: arrays go in, offsets come out. It needs no graph, and
+///   nothing is left to be freed. The library `stowage_pack` has nothing else, and the header
+///   stowage/c/pack.h suffices for it.
 /// - Everything else works on handles: graphs, plans, texts, devices and allocators. Each has one
 ///   `stowage_..._free`, which ignores NULL.
 ///
